@@ -133,14 +133,15 @@ fn client_check() -> Check {
         Ok(layers) => layers,
         Err(why) => return Check { name, result: "fail", found: why.to_string(), help: None },
     };
-    let missing: Vec<_> = layers.missing().into_iter().map(|(name, _)| name).collect();
+    let missing: Vec<_> = layers.missing().into_iter().map(|lack| lack.layer).collect();
     let present = layers.present().join(", ");
     if missing.is_empty() {
         return pass(name, present);
     }
     let help = "for `rackloom manager --require-isolation`: namespaces need user.max_user_namespaces above 0 and, on \
                 Ubuntu, an AppArmor profile of this program with `userns,`; Landlock needs Linux 5.13 and `landlock` in \
-                its `lsm=`; seccomp needs a kernel with CONFIG_SECCOMP_FILTER";
+                its `lsm=`; seccomp needs a kernel with CONFIG_SECCOMP_FILTER. Control groups need version 2 and a group \
+                of the manager's own, such as a systemd unit's with `Delegate=memory pids cpu`";
     skip(format!("{present}; without {}", missing.join(", ")), help)
 }
 

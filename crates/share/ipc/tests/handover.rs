@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use common::{BOTH, COPY, Inbox, Place, Transport, deadline, serve};
 use proptest::prelude::*;
 use rackloom_ipc::{
-    Batch, BulkRef, ChannelError, Client, ClientConfig, Closed, Grant, Handler, Handover, Limits, Peer, ServerConfig,
+    Batch, BulkRef, ChannelError, Client, ClientConfig, Closed, Grant, Handler, Handover, Limits, Peer, Receipt,
+    ServerConfig,
 };
 
 fn any_grant() -> Box<Grant> {
-    Box::new(|_, _, _, _| true)
+    Box::new(|_, _, _, _| Some(Box::new(())))
 }
 
 fn parts(handover: &Handover) -> (Vec<OwnedFd>, Vec<u8>) {
@@ -346,7 +347,7 @@ fn the_next_holder_has_the_limits_and_asks_its_own_grant() {
     let place = Place::new(Transport::Shm, ServerConfig { limits, ..ServerConfig::default() });
     let (client, _inbox, peer) = place.pair();
     let (files, state) = parts(&peer.hand_over().unwrap());
-    let grant = Box::new(|_: &[u8; 32], _: &_, more, held| more + held <= 4 << 20);
+    let grant: Box<Grant> = Box::new(|_, _, more, held| (more + held <= 4 << 20).then(|| Box::new(()) as Receipt));
     let next = Handover::from_parts(files, &state).unwrap().into_peer(grant).unwrap();
     thread::scope(|s| {
         s.spawn(|| serve(&next));

@@ -272,7 +272,10 @@ fn tcp_pair(place: &Place) -> (TcpStream, TcpStream, Peer) {
 fn pass_on(peer: &Peer) -> Peer {
     let handover = peer.hand_over().unwrap();
     let files = handover.files().into_iter().map(|file| file.try_clone_to_owned().unwrap()).collect();
-    Handover::from_parts(files, &handover.state()).unwrap().into_peer(Box::new(|_, _, _, _| true)).unwrap()
+    Handover::from_parts(files, &handover.state())
+        .unwrap()
+        .into_peer(Box::new(|_, _, _, _| Some(Box::new(()))))
+        .unwrap()
 }
 
 fn end_of(peer: &Peer) -> Closed {

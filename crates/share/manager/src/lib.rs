@@ -12,7 +12,8 @@
 //!
 //! 1. `sync`: locks that outlive a panic.
 //! 2. `code`: OpenCL error codes.
-//! 3. `quota`: bounded sums, of memory for instance.
+//! 3. `quota`: bounded sums, of memory for instance. `claim`: folders that are a process's own; `home`: the manager's;
+//!    `cgroup`: its control groups; `host_memory`: what the machine has.
 //! 4. `metrics`: counters, histograms, and their HTTP endpoint.
 //! 5. [`board`]: the traits of a board and of a tenant's space on it, and a paced board for measurements.
 //! 6. [`native`]: boards behind a vendor's OpenCL runtime.
@@ -28,7 +29,11 @@
 mod access;
 pub mod board;
 pub mod card;
+mod cgroup;
+mod claim;
 mod code;
+mod home;
+mod host_memory;
 mod isolate;
 mod metrics;
 pub mod native;
@@ -44,7 +49,7 @@ pub use access::limits::EndpointLimits;
 pub use access::tokens::Tokens;
 pub use board::paced;
 pub use code::Code;
-pub use isolate::{Layers, probe, work_if_asked};
+pub use isolate::{Lack, Layers, probe, work_if_asked};
 pub use metrics::Metrics;
 pub use native::installed;
 pub use quota::Charge;

@@ -27,6 +27,29 @@ pub struct Charge {
     amount: u64,
     /// Its number, if another process counts the quota.
     number: u64,
+    /// What the same thing is charged to besides.
+    _also: Option<Box<Self>>,
+}
+
+/// What a client's buffers are charged to.
+#[derive(Debug)]
+pub(crate) struct Purse {
+    /// The tenant.
+    pub(crate) tenant: Arc<Quota>,
+    /// The machine, if buffers are in its memory.
+    pub(crate) host: Option<Arc<Quota>>,
+}
+
+impl Purse {
+    /// Takes `amount` for a buffer, if that is left. Memory of the client's own is charged to the machine already.
+    pub(crate) fn take(&self, amount: u64, is_clients_own: bool) -> Option<Charge> {
+        let mut charge = self.tenant.take(amount)?;
+        let host = self.host.as_ref().filter(|_| !is_clients_own);
+        if let Some(host) = host {
+            charge._also = Some(Box::new(host.take(amount)?));
+        }
+        Some(charge)
+    }
 }
 
 impl Quota {
@@ -48,11 +71,11 @@ impl Quota {
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
         if let Some(remote) = &self.remote {
             let number = remote.take(amount)?;
-            return Some(Charge { quota: Arc::clone(self), amount, number });
+            return Some(Charge { quota: Arc::clone(self), amount, number, _also: None });
         }
         let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Charge { quota: Arc::clone(self), amount, number: 0 })
+        Some(Charge { quota: Arc::clone(self), amount, number: 0, _also: None })
     }
 }
 
@@ -60,7 +83,7 @@ impl Charge {
     /// A charge on no tenant, for a program that uses a board without a manager.
     #[must_use]
     pub fn on_nobody() -> Self {
-        Self { quota: Quota::new(0), amount: 0, number: 0 }
+        Self { quota: Quota::new(0), amount: 0, number: 0, _also: None }
     }
 }
 
@@ -87,5 +110,17 @@ mod tests {
         assert!(quota.take(61).is_none());
         drop(second);
         assert!(quota.take(100).is_some());
+    }
+
+    #[test]
+    fn a_buffer_is_charged_to_its_tenant_and_to_the_machine() {
+        let (tenant, host) = (Quota::new(100), Quota::new(50));
+        let purse = Purse { tenant: Arc::clone(&tenant), host: Some(Arc::clone(&host)) };
+        assert!(purse.take(60, false).is_none(), "more than the machine has left");
+        let own = purse.take(60, true).unwrap();
+        let buffer = purse.take(40, false).unwrap();
+        assert!(purse.take(1, true).is_none() && host.take(11).is_none());
+        drop((own, buffer));
+        assert!(tenant.take(100).is_some() && host.take(50).is_some());
     }
 }

@@ -70,7 +70,7 @@ impl Acceptor {
         stop: Arc<OwnedFd>,
         ready: SyncSender<Peer>,
     ) -> Self {
-        let grant = Arc::new(std::mem::replace(&mut config.grant, Box::new(|_, _, _, _| false)));
+        let grant = Arc::new(std::mem::replace(&mut config.grant, Box::new(|_, _, _, _| None)));
         Self {
             listener,
             is_tcp,

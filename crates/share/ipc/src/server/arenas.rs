@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use super::config::Receipt;
 use crate::bulkref::BulkRef;
 use crate::error::{Closed, Violation};
 use crate::sys::map::{self, Mapping};
@@ -39,12 +40,12 @@ impl Arenas {
         self.maps.len()
     }
 
-    /// Creates a zeroed arena; returns its number and the file for the client.
-    pub(super) fn make(&mut self, len: u64) -> io::Result<(u32, OwnedFd)> {
+    /// Creates a zeroed arena; returns its number and the file for the client. The receipt is kept while it is mapped.
+    pub(super) fn make(&mut self, len: u64, receipt: Receipt) -> io::Result<(u32, OwnedFd)> {
         let id = self.last.checked_add(1).ok_or(io::ErrorKind::InvalidInput)?;
         let bytes = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
         let file = map::create(bytes)?;
-        let mapping = Mapping::new(&file, bytes)?;
+        let mapping = Mapping::new(&file, bytes)?.with(receipt);
         self.last = id;
         self.maps.insert(id, Arc::new(mapping));
         self.bytes += len;
@@ -71,9 +72,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_receipt_is_kept_as_long_as_the_memory() {
+        let (mut arenas, counted) = (Arenas::default(), Arc::new(()));
+        let (id, _file) = arenas.make(4096, Box::new(Arc::clone(&counted))).unwrap();
+        let used = arenas.find(&BulkRef { id: id.into(), offset: 0, len: 1 }).unwrap();
+        arenas.free(id).unwrap();
+        assert_eq!(Arc::strong_count(&counted), 2, "it is still mapped");
+        drop(used);
+        assert_eq!(Arc::strong_count(&counted), 1);
+    }
+
+    #[test]
     fn references_outside_an_arena_are_refused() {
         let mut arenas = Arenas::default();
-        let (id, _file) = arenas.make(8192).unwrap();
+        let (id, _file) = arenas.make(8192, Box::new(())).unwrap();
         let find = |id: u64, offset, len| arenas.find(&BulkRef { id, offset, len }).is_some();
         let id = u64::from(id);
         assert!(find(id, 0, 8192) && find(id, 8191, 1));

@@ -1,5 +1,6 @@
 //! The configuration of a server, and the identity of a client.
 
+use std::any::Any;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -28,8 +29,10 @@ pub enum Identity {
 
 type Admit = dyn Fn(&Token, &Identity) -> bool + Send + Sync;
 /// Decides whether a client may have another arena: its token, its identity, the bytes wanted, and the bytes of arenas
-/// that it holds already.
-pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
+/// that it holds already. The receipt is dropped when the memory is free again.
+pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> Option<Receipt> + Send + Sync;
+/// Whatever stands for an arena in the accounts of whoever grants it.
+pub type Receipt = Box<dyn Any + Send + Sync>;
 
 /// Configuration of a server.
 pub struct ServerConfig {
@@ -58,7 +61,7 @@ impl Default for ServerConfig {
             tenant_max: CLIENTS_MAX,
             knows_tokens: false,
             admit: Box::new(|_, _| true),
-            grant: Box::new(|_, _, _, _| true),
+            grant: Box::new(|_, _, _, _| Some(Box::new(()))),
         }
     }
 }

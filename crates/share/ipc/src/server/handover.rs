@@ -103,6 +103,12 @@ impl Handover {
         files.filter(|(_, flags)| !flags.is_empty()).collect()
     }
 
+    /// Most arenas and transfers of the client at a time.
+    #[must_use]
+    pub const fn bulk_count_max(&self) -> usize {
+        self.limits.bulk_count_max
+    }
+
     /// The rest of what the other process needs. It contains the client's token: a secret.
     #[must_use]
     pub fn state(&self) -> Vec<u8> {

@@ -28,7 +28,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use self::acceptor::Acceptor;
 pub use self::bulk::{Given, Taken};
-pub use self::config::{Grant, Identity, ServerConfig};
+pub use self::config::{Grant, Identity, Receipt, ServerConfig};
 pub use self::handover::Handover;
 pub use self::peer::Peer;
 use crate::endpoint::Endpoint;

@@ -271,9 +271,9 @@ impl ShmPeer {
             && len.is_multiple_of(4096)
             && arenas.count() < limits.bulk_count_max
             && len <= limits.bulk_bytes_max.saturating_sub(arenas.bytes());
-        let granted = within && (core.grant)(&core.token, &core.identity, len, arenas.bytes());
+        let granted = within.then(|| (core.grant)(&core.token, &core.identity, len, arenas.bytes())).flatten();
         // If the system is out of memory, the client gets the same answer.
-        let made = if granted { arenas.make(len).ok() } else { None };
+        let made = granted.and_then(|receipt| arenas.make(len, receipt).ok());
         drop(arenas); // Only this thread creates and frees arenas; others may use theirs meanwhile.
         let mut answer = [0; ARENA_ANSWER];
         answer[0] = PACKET_ARENA;

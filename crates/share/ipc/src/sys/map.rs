@@ -1,6 +1,8 @@
 //! Memory that two processes share: sealed memfds and their maps.
 #![allow(unsafe_code)]
 
+use std::any::Any;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
@@ -12,10 +14,17 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 /// A map of shared memory; unmapped when dropped. The other side may write any of it at any time: nothing here hands
 /// out references to its bytes, only copies and pointers.
-#[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     len: usize,
+    /// Dropped when the memory is unmapped.
+    _receipt: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapping").field("start", &self.start).field("len", &self.len).finish_non_exhaustive()
+    }
 }
 
 // SAFETY: the map belongs to no thread; its bytes are only copied, or used as atomics.
@@ -51,7 +60,13 @@ impl Mapping {
             rustix::mm::mmap(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)
         }?;
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("a map at address 0"))?;
-        Ok(Self { start, len })
+        Ok(Self { start, len, _receipt: None })
+    }
+
+    /// Keeps a receipt while it is mapped.
+    pub(crate) fn with(mut self, receipt: Box<dyn Any + Send + Sync>) -> Self {
+        self._receipt = Some(receipt);
+        self
     }
 
     /// Length in bytes.

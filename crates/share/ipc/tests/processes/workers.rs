@@ -30,7 +30,7 @@ pub(super) fn worker(path: &str) {
             _ => Vec::new(),
         });
         let handover = Handover::from_parts(files.collect(), &state[..got.bytes]).unwrap();
-        let peer = handover.into_peer(Box::new(|_, _, _, _| true)).unwrap();
+        let peer = handover.into_peer(Box::new(|_, _, _, _| Some(Box::new(())))).unwrap();
         say("serving");
         say(&format!("{:?}", serve(&peer)));
     }

@@ -11,12 +11,15 @@ use rackloom_ipc::Token;
 use rackloom_sync::lock;
 
 use super::grant::{Grant, find, parse_token};
+use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
 
 /// The tokens of a file, read again when it has changed.
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
+    /// Bytes of buffers of all clients of a token together.
+    memory: u64,
     known: Mutex<(Option<SystemTime>, List)>,
 }
 
@@ -33,15 +36,15 @@ const WEIGHT_MAX: u32 = 1000;
 const NAME_MAX: usize = 253;
 
 impl Tokens {
-    /// Reads the file.
+    /// Reads the file. `memory`: bytes of buffers that all clients of a token may have together.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it is malformed.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, memory: u64) -> anyhow::Result<Self> {
         let changed = changed(path); // Before reading: what is written meanwhile is read again.
         let mut list = List::default();
-        list.read(path)?;
-        Ok(Self { path: path.to_owned(), known: Mutex::new((changed, list)) })
+        list.read(path, memory)?;
+        Ok(Self { path: path.to_owned(), memory, known: Mutex::new((changed, list)) })
     }
 
     /// Whether a token is in the file. If the file is missing or malformed, the last good one stays in force, with a
@@ -57,7 +60,7 @@ impl Tokens {
         let now = changed(&self.path);
         if now != known.0 {
             known.0 = now;
-            if let Err(why) = known.1.read(&self.path) {
+            if let Err(why) = known.1.read(&self.path, self.memory) {
                 eprintln!("rackloom-manager: cannot read the changed tokens; the old ones stay in force: {why:#}");
             }
         }
@@ -67,7 +70,7 @@ impl Tokens {
 
 impl List {
     /// Replaces the list by that of a file, unless the file is malformed.
-    fn read(&mut self, path: &Path) -> anyhow::Result<()> {
+    fn read(&mut self, path: &Path, memory: u64) -> anyhow::Result<()> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read the tokens {}", path.display()))?;
         let mut grants: Vec<(Token, Grant)> = Vec::new();
@@ -89,13 +92,14 @@ impl List {
             if let Some(why) = grants.iter().find_map(twice) {
                 bail!("{}: {why}", place());
             }
-            // A token keeps its account, so that clients from before and after a change stay one account.
-            let before = self.grants.iter().find(|(before, _)| *before == token);
-            let account = before.and_then(|(_, grant)| grant.share.account).unwrap_or_else(|| {
+            // A token keeps its account and quota, so that clients from before and after a change stay one tenant.
+            let before = self.grants.iter().find(|(before, _)| *before == token).map(|(_, grant)| grant);
+            let account = before.and_then(|grant| grant.share.account).unwrap_or_else(|| {
                 accounts += 1;
                 accounts
             });
-            grants.push((token, Grant { name, share: Share { weight, account: Some(account) }, memory: None }));
+            let memory = before.and_then(|grant| grant.memory.clone()).unwrap_or_else(|| Quota::new(memory));
+            grants.push((token, Grant { name, share: Share { weight, account: Some(account) }, memory: Some(memory) }));
         }
         *self = Self { grants, accounts };
         Ok(())
@@ -158,7 +162,7 @@ mod tests {
         let (zero, ones, two) = ("00".repeat(32), "fF".repeat(32), "22".repeat(32));
         write(file.path(), &format!("# lab\n{zero}\n\n  {ones}\tweight=7 name=a_b.c-9\n{two} name=x"), 0);
         let mut list = List::default();
-        list.read(file.path()).unwrap();
+        list.read(file.path(), 1000).unwrap();
         let grant = |name, weight, account| (name, Share { weight, account: Some(account) });
         let right = [
             ([0; 32], grant(None, 1, 1)),
@@ -192,7 +196,7 @@ mod tests {
             (format!("{other} name=lab"), "belongs to another token"),
         ] {
             write(file.path(), &format!("{good} name=lab\n{line}\n"), 0);
-            let told = format!("{:#}", List::default().read(file.path()).unwrap_err());
+            let told = format!("{:#}", List::default().read(file.path(), 1000).unwrap_err());
             assert!(told.contains(":2: ") && told.contains(why), "{line}: {told}");
             assert!(!told.contains(&other[1..]) && !told.contains(&good), "{told}");
         }
@@ -202,20 +206,26 @@ mod tests {
     fn a_file_that_changes_counts_at_once() {
         let file = tempfile::NamedTempFile::new().unwrap();
         write(file.path(), &"11".repeat(32), 0);
-        let tokens = Tokens::open(file.path()).unwrap();
+        let tokens = Tokens::open(file.path(), 1000).unwrap();
         let (one, two) = ([0x11; 32], [0x22; 32]);
         assert!(tokens.admit(&one) && !tokens.admit(&two));
         write(file.path(), &format!("{} weight=5\n{}", "22".repeat(32), "11".repeat(32)), 1);
         let (first, second) = (tokens.grant(&one).unwrap(), tokens.grant(&two).unwrap());
         assert_eq!((first.share.account, second.share.account), (Some(1), Some(2)), "a token keeps its account");
+        let charge = first.memory.unwrap().take(600).unwrap();
+        assert!(tokens.grant(&one).unwrap().memory.unwrap().take(401).is_none(), "one token has one quota");
+        assert!(second.memory.unwrap().take(1000).is_some());
         assert_eq!((first.share.weight, second.share.weight), (1, 5));
-        write(file.path(), &"22".repeat(32), 2);
+        write(file.path(), &format!("{}\n{}", "11".repeat(32), "22".repeat(32)), 2);
+        assert!(tokens.grant(&one).unwrap().memory.unwrap().take(401).is_none(), "a token keeps its quota");
+        drop(charge);
+        write(file.path(), &"22".repeat(32), 3);
         assert!(!tokens.admit(&one) && tokens.admit(&two));
-        write(file.path(), "no token", 3);
+        write(file.path(), "no token", 4);
         assert!(!tokens.admit(&one) && tokens.admit(&two), "as before");
-        write(file.path(), &format!("{}\n{}", "11".repeat(32), "22".repeat(32)), 4);
+        write(file.path(), &format!("{}\n{}", "11".repeat(32), "22".repeat(32)), 5);
         assert_eq!(tokens.grant(&one).unwrap().share.account, Some(3), "a number is given once");
-        write(file.path(), "", 5);
+        write(file.path(), "", 6);
         assert!(!tokens.admit(&two), "nobody");
     }
 }

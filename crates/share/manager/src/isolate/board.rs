@@ -1,7 +1,7 @@
 //! A shared board whose clients each have a worker.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,10 @@ use rackloom_sync::lock;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
+use super::host::Host;
 use super::layers::Layers;
 use super::lease::{Lease, LeaseHolder};
+use super::memory_guard::Watched;
 use super::memory_quota::WorkerQuota;
 use super::shared_page::SharedPage;
 use super::worker::Worker;
@@ -47,8 +49,9 @@ impl IsolatedBoard {
         origin: DeviceOrigin,
         memory: u64,
         stall_time: Duration,
+        host: &Arc<Host>,
     ) -> anyhow::Result<Self> {
-        let pool = WorkerPool::new(origin, memory)
+        let pool = WorkerPool::new(origin, memory, Arc::clone(host))
             .with_context(|| format!("cannot start a process for clients of {}", info.name))?;
         Ok(Self { info, pool: Arc::new(pool), stall_time })
     }
@@ -113,6 +116,9 @@ impl SharedBoard for Shared {
         let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
             return refuse("the token is no longer admitted");
         };
+        let Some(_occupied) = self.board.pool.host.memory.take(PROCESS) else {
+            return refuse("the memory that all clients may have together is used up (--host-memory); try again later");
+        };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let user = user(peer.identity());
         let tenant = tenant(grant.name.as_deref(), user);
@@ -148,9 +154,20 @@ impl SharedBoard for Shared {
             holders.retain(|holder| holder.strong_count() > 0);
             holders.push(Arc::downgrade(&holder));
         }
-        let account = WorkerQuota::new(grant.memory, endpoint.limits.objects as usize);
+        let charges = 2 * endpoint.limits.objects as usize + handover.bulk_count_max();
+        let account = WorkerQuota::new(grant.memory, Arc::clone(&self.board.pool.host.memory), charges);
+        let watched = Arc::new(Watched {
+            name: name.clone(),
+            keeper: worker.keeper(),
+            life: Arc::clone(&worker.life),
+            folder: worker.kernels.clone().filter(|_| worker.layers.folder),
+            arenas: account.arenas(),
+            is_ended: AtomicBool::new(false),
+        });
+        self.board.pool.host.guard.watch(&watched);
         let end = self.listen(&mut worker, &client, &handover, &holder, account);
-        if let (End::Worker, false, Some(signal)) = (end, holder.was_overdue(), worker.signal()) {
+        let was_ended_by_us = holder.was_overdue() || watched.is_ended.load(Ordering::Relaxed);
+        if let (End::Worker, false, Some(signal)) = (end, was_ended_by_us, worker.signal()) {
             let why = match signal {
                 libc::SIGSYS => "it made a system call that no runtime makes",
                 _ => "a kernel may be to blame",
@@ -177,6 +194,9 @@ impl SharedBoard for Shared {
         self.board.pool.close();
     }
 }
+
+/// Bytes of memory that a client's process occupies before it has a buffer: 75 MB with PoCL.
+const PROCESS: u64 = 96 << 20;
 
 /// A client that a worker serves.
 struct Client {
@@ -295,8 +315,8 @@ impl Shared {
                     holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease));
                 }
                 FromWorker::ReturnBoard => holder.returned(),
-                FromWorker::TakeMemory(number, amount) => {
-                    if account.answer(&worker.control, number, amount).is_err() {
+                FromWorker::TakeMemory(of, number, amount) => {
+                    if account.answer(&worker.control, of, number, amount).is_err() {
                         return End::Worker;
                     }
                 }

@@ -17,6 +17,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::control::{ReadAccess, WorkerSetup};
+use super::host::THREADS;
 use super::keeper::Enclosure;
 
 /// Folders of runtimes' libraries, compilers and settings, and of the system's own information.
@@ -71,7 +72,7 @@ const LINKERS: [&str; 9] = [
 /// Confines this process; returns whether the system supports Landlock.
 pub(super) fn confine(setup: &WorkerSetup) -> anyhow::Result<bool> {
     if setup.origin.is_processor {
-        bound(Resource::As, setup.memory.saturating_add(RUNTIME))?;
+        bound(Resource::As, may_occupy(setup.memory))?;
     }
     drop_capabilities()?;
     restrict(setup)
@@ -80,6 +81,11 @@ pub(super) fn confine(setup: &WorkerSetup) -> anyhow::Result<bool> {
 /// Memory that a processor's runtime and compiler may have beyond what its client may. Drivers of other devices reserve
 /// addresses by the terabyte.
 const RUNTIME: u64 = 4 << 30;
+
+/// Bytes of memory of a worker whose client may have so many.
+pub(super) const fn may_occupy(memory: u64) -> u64 {
+    memory.saturating_add(RUNTIME)
+}
 
 /// Bounds what this process can take from the system. For a process whose files in `/proc` are its user's still.
 pub(super) fn limit(enclosure: Enclosure) -> anyhow::Result<()> {
@@ -96,9 +102,6 @@ pub(super) fn limit(enclosure: Enclosure) -> anyhow::Result<()> {
     // Whatever else runs here is more important.
     Ok(fs::write("/proc/self/oom_score_adj", "1000")?)
 }
-
-/// Most threads and processes of a worker.
-const THREADS: u64 = 1024;
 
 /// Whether a namespace of processes has a limit of its own (Linux 6.14); before, it is the machine's. Root needs it: no
 /// other limit counts its processes.

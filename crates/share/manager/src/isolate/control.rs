@@ -14,6 +14,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::layers::Layers;
+use super::memory_quota::Account;
 
 /// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,14 +32,14 @@ pub(super) enum ToWorker {
 /// A message from a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FromWorker {
-    /// What confines it; and the device is open, or why it could not be opened.
+    /// What confines it; and the device is open, or why it could not be opened. With the folder of compiled kernels.
     Ready(Layers, Result<(), String>),
     /// It has a task and does not hold the board.
     RequestBoard,
     /// It returns the board.
     ReturnBoard,
-    /// It needs memory: a number that it chose, and the size in bytes.
-    TakeMemory(u64, u64),
+    /// It needs memory: what to charge it to, a number that it chose, and the size in bytes.
+    TakeMemory(Account, u64, u64),
     /// The memory of this number is free.
     GiveMemory(u64),
 }
@@ -114,7 +115,12 @@ pub(super) fn send(socket: impl AsFd, what: &ToWorker, files: &[BorrowedFd<'_>])
 
 /// Sends a packet to the manager; waits for room.
 pub(super) fn tell(socket: impl AsFd, what: &FromWorker) -> io::Result<()> {
-    send_with(socket, what, &[], SendFlags::empty())
+    tell_with(socket, what, &[])
+}
+
+/// The same with files.
+pub(super) fn tell_with(socket: impl AsFd, what: &FromWorker, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_with(socket, what, files, SendFlags::empty())
 }
 
 fn send_with(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>], flags: SendFlags) -> io::Result<()> {
@@ -177,7 +183,7 @@ mod tests {
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
         send(&here, &ToWorker::MemoryTaken(true), &[file.as_fd(), here.as_fd()]).unwrap();
-        let layers = Layers { namespaces: true, landlock: true, seccomp: false };
+        let layers = Layers { namespaces: true, landlock: true, ..Layers::default() };
         tell(&here, &FromWorker::Ready(layers, Err("no".to_owned()))).unwrap();
         let (word, files) = receiver.next::<ToWorker>(&there).unwrap().unwrap();
         assert!(matches!(word, ToWorker::MemoryTaken(true)) && files.len() == 2);

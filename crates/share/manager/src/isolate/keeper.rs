@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
@@ -21,10 +22,15 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, So
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
+use super::descent::descendants;
+use super::worker_folder;
+use crate::cgroup;
+use crate::home::remove;
+
 /// What ends with a worker, and what it shares with other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Enclosure {
-    /// Namespaces of its own: users, processes, network, shared memory.
+    /// Namespaces of its own: users, processes, network, shared memory, mounts.
     Namespaces,
     /// None: what it began is found by descent.
     Descent,
@@ -52,6 +58,9 @@ pub(super) const CANNOT_ENCLOSE: i32 = 120;
 /// The environment variable that names the worker's folder.
 pub(super) const FOLDER: &str = "TMPDIR";
 
+/// The environment variable that names the worker's control group, if it has one.
+pub(super) const GROUP: &str = "RACKLOOM_GROUP";
+
 /// The keeper's exit code for a worker that a signal has ended, less the signal.
 pub(super) const SIGNALLED: i32 = 128;
 
@@ -62,7 +71,8 @@ pub(super) const SIGNALLED: i32 = 128;
 pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     match enclosure {
         Enclosure::Namespaces if enclose().is_err() => std::process::exit(CANNOT_ENCLOSE),
-        Enclosure::Namespaces => {}
+        // Or it stays on the disk, which the worker will notice.
+        Enclosure::Namespaces => drop(std::env::var_os(FOLDER).map(|folder| worker_folder::mount(Path::new(&folder)))),
         Enclosure::Descent => rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?,
     }
     // Signals to the manager's terminal are the manager's, and signals to a worker's group reach nobody else.
@@ -71,6 +81,8 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop(life);
+        // Or it has no bounds, which it will notice.
+        let _ = std::env::var_os(GROUP).map(|group| cgroup::join(Path::new(&group)));
         rustix::process::setsid()?;
         // If something else ends the keeper.
         return Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
@@ -83,7 +95,11 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     let status = end_all(worker)?;
     if rustix::net::recv(&life, &mut [0; 1], RecvFlags::DONTWAIT).is_ok_and(|(_, said)| said == 0) {
         // The manager was killed, and cannot remove the worker's folder.
-        let _ = std::env::var_os(FOLDER).map(fs::remove_dir_all);
+        if let Some(folder) = std::env::var_os(FOLDER) {
+            worker_folder::unmount(Path::new(&folder));
+            let _ = remove(Path::new(&folder)); // Else the next manager sweeps it.
+        }
+        let _ = std::env::var_os(GROUP).map(|group| cgroup::remove(Path::new(&group)));
     }
     let signal = status.terminating_signal().map(|signal| SIGNALLED + signal);
     std::process::exit(status.exit_status().or(signal).unwrap_or(SIGNALLED))
@@ -92,7 +108,7 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
 /// Gives the next child of this process namespaces of its own.
 fn enclose() -> io::Result<()> {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    let spaces = UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC;
+    let spaces = UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWNS;
     // SAFETY: this process has one thread, and shares no files with others.
     if unsafe { rustix::thread::unshare_unsafe(spaces | UnshareFlags::NEWUSER) }.is_ok() {
         // The user stays who it is: its runtime opens device files.
@@ -122,6 +138,9 @@ fn until_end(worker: Pid, life: &OwnedFd) -> io::Result<()> {
 /// Kills and reaps the worker and all that descend from it; how the worker ended.
 fn end_all(worker: Pid) -> io::Result<WaitStatus> {
     let mut ended = None;
+    if let Some(group) = std::env::var_os(GROUP) {
+        cgroup::kill(Path::new(&group));
+    }
     loop {
         kill_descendants();
         // Also of traced threads, and what they report when they stop.
@@ -137,16 +156,8 @@ fn end_all(worker: Pid) -> io::Result<WaitStatus> {
 }
 
 fn kill_descendants() {
-    let mut parents = vec![rustix::process::getpid()];
-    while let Some(parent) = parents.pop() {
-        // Each thread may have children.
-        let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-        let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-        for child in children.collect::<String>().split_whitespace() {
-            let Some(child) = child.parse().ok().and_then(Pid::from_raw) else { continue };
-            parents.push(child);
-            let _ = rustix::process::kill_process(child, Signal::KILL); // Or it has ended.
-        }
+    for one in descendants(rustix::process::getpid()) {
+        let _ = rustix::process::kill_process(one, Signal::KILL); // Or it has ended.
     }
 }
 

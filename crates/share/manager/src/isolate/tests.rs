@@ -9,7 +9,7 @@ use super::control::{self, FromWorker, Receiver, ToWorker};
 use super::keeper::Life;
 use super::lease::{Lease, LeaseHolder};
 use super::lease_client::LeaseClient;
-use super::memory_quota::{ManagerQuota, WorkerQuota};
+use super::memory_quota::{Account, Asker, WorkerQuota};
 use super::shared_page::{LeaseState, SharedPage, WorkerCounters};
 use super::worker_metrics::WorkerMetrics;
 use crate::metrics::{BoardMetrics, Metrics, Source as _};
@@ -297,23 +297,23 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
 
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
-    let quota = Quota::new(1000);
+    let (quota, host) = (Quota::new(1000), Quota::new(500));
     let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {
-        let kept = Arc::clone(&quota);
+        let (kept, machine) = (Arc::clone(&quota), Arc::clone(&host));
         scope.spawn(move || {
-            let mut account = WorkerQuota::new(Some(kept), 3);
+            let mut account = WorkerQuota::new(Some(kept), machine, 3);
             let mut receiver = Receiver::new();
             while let Some((word, _)) = receiver.next(&here).unwrap() {
                 match word {
-                    FromWorker::TakeMemory(number, amount) => account.answer(&here, number, amount).unwrap(),
+                    FromWorker::TakeMemory(of, number, amount) => account.answer(&here, of, number, amount).unwrap(),
                     FromWorker::GiveMemory(number) => account.give(number),
                     other => panic!("{other:?}"),
                 }
             }
         });
         let there = Arc::new(there);
-        let (remote, taken) = ManagerQuota::new(Arc::clone(&there));
+        let (asker, taken) = Asker::new(Arc::clone(&there));
         let control = Arc::clone(&there);
         scope.spawn(move || {
             let mut receiver = Receiver::new();
@@ -321,7 +321,7 @@ fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
                 taken.send(was).unwrap();
             }
         });
-        let remote = Quota::remote(Box::new(remote));
+        let remote = asker.quota(Account::Tenant);
         let first = remote.take(600).unwrap();
         assert!(remote.take(401).is_none());
         let others = quota.take(300).unwrap();
@@ -331,8 +331,11 @@ fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
         let third = remote.take(1).unwrap();
         assert!(remote.take(1).is_none(), "more than it may have objects");
         drop((first, second, third));
+        let arenas = asker.quota(Account::HostArenas);
+        assert!(arenas.take(501).is_none() && arenas.take(500).is_some(), "the machine's is another one");
         std::mem::forget(remote.take(1000).expect("all is free"));
         rustix::net::shutdown(&*there, rustix::net::Shutdown::Both).unwrap();
     });
+    assert!(host.take(500).is_some());
     assert!(quota.take(1000).is_some(), "what a worker held is free when it has ended");
 }

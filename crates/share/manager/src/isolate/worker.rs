@@ -16,9 +16,12 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
-use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, Life, SIGNALLED};
+use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, GROUP, Life, SIGNALLED};
 use super::layers::Layers;
+use super::worker_folder::KERNELS;
 use super::worker_main::ASKED;
+use crate::cgroup::Group;
+use crate::home::remove;
 
 /// A worker, with or without a client. Its process is ended when this is dropped.
 #[derive(Debug)]
@@ -32,10 +35,13 @@ pub(super) struct Worker {
     keeper: Child,
     /// What confines it.
     pub(super) layers: Layers,
+    /// Those in it are ended with it.
+    _group: Option<Group>,
     /// The folder that it may write.
     own: PathBuf,
-    /// The folder in it where the runtime keeps compiled kernels.
-    pub(super) kernels: PathBuf,
+    /// The folder where its runtime keeps compiled kernels, as it was before there was a client: the worker may be
+    /// the only one that can reach it by a path.
+    pub(super) kernels: Option<Arc<OwnedFd>>,
 }
 
 /// Whether a worker has opened its device, or why not.
@@ -52,7 +58,7 @@ impl Worker {
     ///
     /// # Errors
     /// It cannot be started. [`io::ErrorKind::Unsupported`]: the system does not allow the enclosure.
-    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure) -> io::Result<(Self, Opened)> {
+    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure, group: Option<Group>) -> io::Result<(Self, Opened)> {
         let (control, theirs) = control::pair()?;
         let (life, keepers) = Life::pair()?;
         // The same program that runs here, even if its file was replaced since.
@@ -61,22 +67,23 @@ impl Worker {
         for variable in [FOLDER, "HOME", "XDG_CACHE_HOME"] {
             command.env(variable, &place.own);
         }
-        let kernels = place.own.join("kernels");
+        let kernels = place.own.join(KERNELS);
         std::fs::create_dir_all(&kernels)?;
         for variable in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH"] {
             command.env(variable, &kernels);
+        }
+        if let Some(group) = &group {
+            command.env(GROUP, group.path());
         }
         let keeper = command.stdin(Stdio::from(theirs)).stdout(Stdio::from(keepers)).spawn()?;
         drop(command); // With the ends of the sockets that are the process's.
         let process = rustix::process::pidfd_open(Pid::from_child(&keeper), PidfdFlags::empty())?;
         let (own, life) = (place.own.clone(), Arc::new(life));
         let receiver = Receiver::new();
-        let mut worker = Self { control, receiver, life, process, keeper, layers: Layers::default(), own, kernels };
+        let (layers, kernels) = Default::default();
+        let mut worker = Self { control, receiver, life, process, keeper, layers, _group: group, own, kernels };
         match worker.open(place) {
-            Ok((layers, opened)) => {
-                worker.layers = layers;
-                Ok((worker, opened))
-            }
+            Ok(opened) => Ok((worker, opened)),
             Err(why) => {
                 let cannot = worker.ended().is_some_and(|status| status.code() == Some(CANNOT_ENCLOSE));
                 Err(if cannot { io::ErrorKind::Unsupported.into() } else { why })
@@ -84,20 +91,28 @@ impl Worker {
         }
     }
 
-    /// Has it open its device; returns what confines it, and whether the device is open.
-    fn open(&mut self, place: WorkerSetup) -> io::Result<(Layers, Opened)> {
+    /// Has it open its device; whether that is open.
+    fn open(&mut self, place: WorkerSetup) -> io::Result<Opened> {
         control::send(&self.control, &ToWorker::OpenDevice(place), &[])?;
         set_socket_timeout(&self.control, Timeout::Recv, Some(OPENING))?;
         let answer = self.receiver.next(&self.control)?;
         set_socket_timeout(&self.control, Timeout::Recv, None)?;
         match answer {
-            Some((FromWorker::Ready(layers, opened), _)) => Ok((layers, opened)),
+            Some((FromWorker::Ready(layers, opened), files)) => {
+                (self.layers, self.kernels) = (layers, files.into_iter().next().map(Arc::new));
+                Ok(opened)
+            }
             _ => Err(io::Error::other("the process has ended")),
         }
     }
 }
 
 impl Worker {
+    /// The process that keeps it.
+    pub(super) fn keeper(&self) -> Pid {
+        Pid::from_child(&self.keeper)
+    }
+
     /// Whether it still runs.
     pub(super) fn is_there(&mut self) -> bool {
         matches!(self.keeper.try_wait(), Ok(None))
@@ -130,6 +145,6 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end();
-        let _ = std::fs::remove_dir_all(&self.own); // Else it goes with all others.
+        let _ = remove(&self.own); // Else it goes with all others.
     }
 }

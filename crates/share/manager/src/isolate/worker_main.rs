@@ -2,28 +2,31 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use rackloom_ipc::{Handover, Peer};
+use rackloom_ipc::{Handover, Identity, Peer, Receipt, Token};
 use rackloom_opencl_wire::Answer;
 use rustix::process::DumpableBehavior;
 
 use super::confine::{confine, limit};
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
-use super::keeper::{Enclosure, keep};
+use super::keeper::{Enclosure, GROUP, keep};
 use super::layers::Layers;
 use super::lease_client::LeaseClient;
-use super::memory_quota::ManagerQuota;
+use super::memory_quota::{Account, Asker};
 use super::shared_page::SharedPage;
 use super::syscalls::lock_in;
+use super::worker_folder::{KERNELS, is_bounded};
 use crate::board::Board as _;
+use crate::cgroup::is_in;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
-use crate::quota::Quota;
+use crate::quota::{Purse, Quota};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::{LeasedBoard, Tenant};
@@ -82,14 +85,18 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let landlock = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
     let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
-    let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, landlock, seccomp };
+    let folder = is_bounded(&place.own);
+    let cgroup = std::env::var_os(GROUP).is_some_and(|group| is_in(Path::new(&group)));
+    let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, folder, cgroup, landlock, seccomp };
+    let kernels = std::fs::File::open(place.own.join(KERNELS)).context("cannot open the folder of kernels")?;
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
-    control::tell(&*control, &FromWorker::Ready(layers, opened))?;
+    control::tell_with(&*control, &FromWorker::Ready(layers, opened), &[kernels.as_fd()])?;
+    drop(kernels);
     let Ok(board) = board else { return Ok(()) }; // The manager says why.
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };
-    serve(&board, *assignment, files, control, receiver)
+    serve(&board, &place.origin, *assignment, files, control, receiver)
 }
 
 /// Shuts other processes of this user out. Returns the control socket.
@@ -112,6 +119,7 @@ fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
 
 fn serve(
     board: &NativeBoard,
+    origin: &DeviceOrigin,
     assignment: Assignment,
     files: Vec<OwnedFd>,
     control: Arc<OwnedFd>,
@@ -120,8 +128,10 @@ fn serve(
     let mut files = files.into_iter();
     let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
     let client = Handover::from_parts(files.collect(), &assignment.channel)?;
-    let inbox = Inbox::new(client.into_peer(Box::new(|_, _, _, _| true))?);
-    let (remote, taken) = ManagerQuota::new(Arc::clone(&control));
+    let (asker, taken) = Asker::new(Arc::clone(&control));
+    let arenas = asker.quota(Account::HostArenas);
+    let grant = move |_: &Token, _: &Identity, more, _| Some(Box::new(arenas.take(more)?) as Receipt);
+    let inbox = Inbox::new(client.into_peer(Box::new(grant))?);
     let listen = {
         let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
         move || {
@@ -130,10 +140,11 @@ fn serve(
         }
     };
     std::thread::Builder::new().name("manager".into()).spawn(listen)?;
-    let memory = match assignment.shares_memory {
-        true => Quota::remote(Box::new(remote)),
+    let tenant_memory = match assignment.shares_memory {
+        true => asker.quota(Account::Tenant),
         false => Quota::new(assignment.limits.memory),
     };
+    let memory = Purse { tenant: tenant_memory, host: origin.is_processor.then(|| asker.quota(Account::HostBuffers)) };
     let lease = Arc::new(LeaseClient::new(page, control));
     // The worker's own: the manager reads its counters from the page.
     let metrics = Metrics::default().board("");

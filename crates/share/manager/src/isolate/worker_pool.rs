@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_sync::lock;
-use tempfile::TempDir;
 
+use super::confine::may_occupy;
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::host::Host;
 use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
 use super::layers::Layers;
 use super::worker::Worker;
+use crate::home::remove;
 
 /// A device's workers.
 #[derive(Debug)]
@@ -24,7 +27,8 @@ pub(super) struct WorkerPool {
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
     kernels: KernelCache,
     /// The parent of the workers' folders.
-    folder: TempDir,
+    folder: PathBuf,
+    pub(super) host: Arc<Host>,
     number: AtomicU64,
     enclosure: Enclosure,
     /// What confines the workers.
@@ -38,9 +42,9 @@ impl WorkerPool {
     ///
     /// # Errors
     /// It cannot be started, or cannot open the device.
-    pub(super) fn new(origin: DeviceOrigin, memory: u64) -> io::Result<Self> {
-        let folder = TempDir::with_prefix("rackloom-manager-")?;
-        let kernels = KernelCache::new(folder.path().join("kernels"))?;
+    pub(super) fn new(origin: DeviceOrigin, memory: u64, host: Arc<Host>) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("device-").tempdir_in(host.home.path())?.keep();
+        let kernels = KernelCache::new(folder.join("kernels"))?;
         let (spare, ending) = Default::default();
         let number = AtomicU64::new(0);
         let mut pool = Self {
@@ -49,6 +53,7 @@ impl WorkerPool {
             spare,
             kernels,
             folder,
+            host,
             number,
             enclosure: Enclosure::Namespaces,
             layers: Layers::default(),
@@ -62,6 +67,7 @@ impl WorkerPool {
             other => other?,
         };
         pool.layers = spare.layers;
+        pool.layers.cgroup &= pool.host.has_bounds();
         pool.spare().insert(ReadAccess::User, spare);
         Ok(pool)
     }
@@ -69,9 +75,9 @@ impl WorkerPool {
     /// Starts a worker and waits until it is ready.
     fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let own = self.folder.path().join(format!("worker-{number}"));
+        let own = self.folder.join(format!("worker-{number}"));
         let setup = WorkerSetup { origin: self.origin.clone(), own, access, memory: self.memory };
-        let (worker, opened) = Worker::start(setup, self.enclosure)?;
+        let (worker, opened) = Worker::start(setup, self.enclosure, self.host.group(may_occupy(self.memory)))?;
         opened.map_err(io::Error::other)?;
         Ok(worker)
     }
@@ -92,8 +98,8 @@ impl WorkerPool {
             Some(worker) => worker,
             None => self.start(access)?,
         };
-        if let Some(tenant) = tenant {
-            self.kernels.take(tenant, &worker.kernels);
+        if let (Some(tenant), Some(kernels)) = (tenant, &worker.kernels) {
+            self.kernels.take(tenant, kernels);
         }
         let pool = Arc::downgrade(self);
         let refill = move || {
@@ -114,14 +120,14 @@ impl WorkerPool {
         ending.retain_mut(Worker::is_there);
         if worker.is_there() {
             ending.push(worker);
-        } else if let Some(tenant) = tenant {
-            self.kernels.keep(tenant, &worker.kernels);
+        } else if let (Some(tenant), Some(kernels)) = (tenant, &worker.kernels) {
+            self.kernels.keep(tenant, kernels);
         }
     }
 
     /// Removes the folders, though some workers may not have ended yet.
     pub(super) fn close(&self) {
         drop(std::mem::take(&mut *self.spare()));
-        let _ = std::fs::remove_dir_all(self.folder.path()); // The system clears what is left.
+        let _ = remove(&self.folder); // What is left goes with the home.
     }
 }

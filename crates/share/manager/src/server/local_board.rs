@@ -11,7 +11,7 @@ use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
 use crate::board::Board;
 use crate::code::Code;
-use crate::quota::Quota;
+use crate::quota::{Purse, Quota};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Task, Tenant};
 use crate::session::Session;
@@ -57,7 +57,8 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         let metrics = self.dispatcher.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, endpoint.task_time, space, Arc::clone(&peer), metrics, None);
-        let memory = grant.memory.unwrap_or_else(|| Quota::new(endpoint.limits.memory));
+        let tenant_memory = grant.memory.unwrap_or_else(|| Quota::new(endpoint.limits.memory));
+        let memory = Purse { tenant: tenant_memory, host: None };
         let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), memory, endpoint.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         attend(inbox, &mut session, &|number| handshake::info(boards, number));

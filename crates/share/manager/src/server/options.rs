@@ -51,6 +51,10 @@ pub struct Options {
     /// Most bytes of buffers of each client on a board.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
+    /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and transfers.
+    /// Default: half of the machine's memory.
+    #[arg(long, value_name = "BYTES")]
+    pub host_memory: Option<u64>,
     /// Most objects of each kind of each client.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub objects: u32,
@@ -67,8 +71,8 @@ pub struct Options {
     /// that never ends can be stopped.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub isolate: Isolate,
-    /// Serve only if this machine has all layers that confine clients' processes: namespaces, Landlock and seccomp.
-    /// `rackloom doctor` tells which it has.
+    /// Serve only if this machine has all layers that confine clients' processes: namespaces, bounded folders, Landlock
+    /// and seccomp. Control groups are not required. `rackloom doctor` tells which it has.
     #[arg(long)]
     pub require_isolation: bool,
     /// How long one task of a client with its own process may keep others waiting; then the process is killed.

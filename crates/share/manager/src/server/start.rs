@@ -19,7 +19,8 @@ use crate::access::limits::EndpointLimits;
 use crate::access::tokens::Tokens;
 use crate::board::Board as _;
 use crate::card::{CardOptions, CardRack, Sharing};
-use crate::isolate::{DeviceOrigin, IsolatedBoard, Layers, can_work};
+use crate::host_memory::default_for_this_machine;
+use crate::isolate::{DeviceOrigin, Host, IsolatedBoard, Lack, Layers, can_work};
 use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::Membership;
@@ -33,6 +34,8 @@ pub struct Service {
     /// The cards, released when nobody uses them any more.
     _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
+    // Last: it holds the folders of the boards.
+    _host: Arc<Host>,
 }
 
 impl Service {
@@ -67,6 +70,7 @@ impl Options {
     /// There is no board, the manager cannot listen on an endpoint, or the options about the registry are unusable.
     pub fn start(&self) -> anyhow::Result<Service> {
         let endpoint = self.endpoint()?;
+        let host = Host::new(self.host_memory.unwrap_or_else(default_for_this_machine))?;
         let manager = Manager::default();
         let attacher = Arc::new(Attacher::new(manager.clone(), self.policy, endpoint.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
@@ -76,8 +80,9 @@ impl Options {
             let mut confined = None;
             for (origin, board) in self.open_boards()? {
                 if self.isolate.applies_to(&board) {
-                    let memory = self.memory.saturating_mul(2).saturating_add(TRANSFERS);
-                    let board = IsolatedBoard::new(board.info().clone(), origin, memory, self.stall_time)?;
+                    // Buffers, and arenas that mirror them.
+                    let memory = self.memory.min(host.memory().limit()).saturating_mul(2).saturating_add(TRANSFERS);
+                    let board = IsolatedBoard::new(board.info().clone(), origin, memory, self.stall_time, &host)?;
                     confined = Some(board.layers());
                     attacher.add_isolated(board)?;
                 } else if self.require_isolation {
@@ -90,21 +95,26 @@ impl Options {
         }
         let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &attacher)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&endpoint), endpoint.clone()));
+        for endpoint in &endpoints {
+            if let Endpoint::Unix(path) = endpoint {
+                host.home.listens_at(path).context("cannot note where this manager listens")?;
+            }
+        }
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&endpoint, &host), endpoint.clone()));
         let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
         let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
         if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
             attacher.join_registry(membership);
         }
-        Ok(Service { listeners, attacher, _cards: cards, metrics })
+        Ok(Service { listeners, attacher, _cards: cards, metrics, _host: host })
     }
 
     /// Says what confines the processes of clients.
     fn tell(&self, layers: Layers) -> anyhow::Result<()> {
         eprintln!("rackloom-manager: processes of clients are confined by: {}", layers.present().join(", "));
-        for (layer, means) in layers.missing() {
-            if self.require_isolation {
+        for Lack { layer, means, is_required } in layers.missing() {
+            if self.require_isolation && is_required {
                 bail!("--require-isolation: this system lacks {layer}: {means}; `rackloom doctor` tells what to do");
             }
             eprintln!("rackloom-manager: this system lacks {layer}: {means}");
@@ -156,14 +166,14 @@ impl Options {
         let Self { memory, objects, operations, program, task_time, .. } = *self;
         let limits = Limits { memory, objects, operations, program };
         let admission = match (&self.tokens, &self.registry.registry) {
-            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path)?)),
+            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path, memory)?)),
             (None, Some(_)) => Admission::Registry(Arc::new(Allowlists::new(memory))),
             (None, None) => Admission::Anybody,
         };
         Ok(EndpointLimits { limits, task_time, admission })
     }
 
-    fn config(&self, endpoint: &EndpointLimits) -> ServerConfig {
+    fn config(&self, endpoint: &EndpointLimits, host: &Host) -> ServerConfig {
         let mut config = ServerConfig {
             clients_max: self.clients,
             // The last seats are for others.
@@ -173,6 +183,9 @@ impl Options {
         };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
         let admission = endpoint.admission.clone();
+        // For clients without a process of their own; the others ask by theirs.
+        let memory = Arc::clone(host.memory());
+        config.grant = Box::new(move |_, _, more, _| Some(Box::new(memory.take(more)?)));
         config.admit = Box::new(move |shown, _| admission.admit(shown));
         config
     }

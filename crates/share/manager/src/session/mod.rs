@@ -21,7 +21,7 @@ use self::object_table::{BadNumber, Table};
 use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 use crate::board::Space;
 use crate::code::Code;
-use crate::quota::Quota;
+use crate::quota::Purse;
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Entry, Task, Tenant};
 
@@ -39,7 +39,7 @@ pub(crate) struct Session<S: Space> {
     tenant: Arc<Tenant<S>>,
     dispatcher: Arc<Dispatcher<Task<S>>>,
     limits: Limits,
-    memory: Arc<Quota>,
+    memory: Purse,
     buffers: Table<S::Buffer>,
     programs: Table<S::Program>,
     kernels: Table<S::Kernel>,
@@ -75,7 +75,7 @@ impl<S: Space> Session<S> {
     pub(crate) fn new(
         tenant: Arc<Tenant<S>>,
         dispatcher: Arc<Dispatcher<Task<S>>>,
-        memory: Arc<Quota>,
+        memory: Purse,
         limits: Limits,
     ) -> Self {
         Self {
@@ -184,7 +184,7 @@ impl<S: Space> Session<S> {
     }
 
     fn buffer(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<S::Buffer, Code> {
-        let charge = self.memory.take(size).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
+        let charge = self.memory.take(size, backing.is_some()).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
         let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
         self.tenant.space.buffer(flags, size, backing, charge)
     }

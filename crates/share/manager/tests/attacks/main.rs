@@ -12,11 +12,16 @@ mod site;
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
+#[cfg(target_arch = "x86_64")]
+mod disk;
+mod groups;
+mod memory;
 mod metrics;
 #[cfg(target_arch = "x86_64")]
 mod processes;
 mod seats;
 #[cfg(target_arch = "x86_64")]
 mod siege;
+mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;

@@ -1,6 +1,7 @@
 //! A manager under attack, and an honest program that has a board there meanwhile.
 
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rackloom_ipc::Endpoint;
@@ -93,14 +94,23 @@ impl Siege {
         before
     }
 
-    /// Whether this system lacks something that confines workers.
+    /// Whether this system lacks something that isolation requires.
     pub fn lacks_layers() -> bool {
-        Isolating::start(&[]).process.words().contains("this system lacks")
+        let words = Isolating::start(&[]).process.words();
+        let required = ["namespaces", "bounded folders", "Landlock", "seccomp"];
+        required.iter().any(|layer| words.contains(&format!("lacks {layer}")))
     }
 
-    /// Whether the manager's workers have namespaces.
-    pub fn has_namespaces(&self) -> bool {
-        !self.words().contains("lacks namespaces")
+    /// Whether the manager says that this system lacks a layer.
+    pub fn lacks(&self, layer: &str) -> bool {
+        self.words().contains(&format!("this system lacks {layer}"))
+    }
+
+    /// The workers' folders, as the machine sees them.
+    pub fn worker_folders(&self) -> Vec<PathBuf> {
+        let below = |folder: PathBuf| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let managers = below(self.manager.folder.path().join("tmp"));
+        managers.flat_map(below).flat_map(below).filter(|path| path.to_string_lossy().contains("/worker-")).collect()
     }
 
     /// What a kernel with this body leaves in its buffer.

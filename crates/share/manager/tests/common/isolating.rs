@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Program;
+use std::sync::Arc;
 
 use rackloom_ipc::Endpoint;
 use rackloom_manager::installed;
@@ -24,7 +25,7 @@ pub struct Isolating {
     /// Over TCP.
     pub tcp: Endpoint,
     pub metrics: String,
-    pub folder: tempfile::TempDir,
+    pub folder: Arc<tempfile::TempDir>,
 }
 
 /// Where a manager runs.
@@ -36,6 +37,8 @@ pub enum Place {
     Plain,
     /// Where there can be no namespaces for its workers.
     Bare,
+    /// On a machine that has 8 GiB of memory, as far as it says; with the limits that the manager has by default.
+    Small,
 }
 
 /// Files that a manager may have open, unless a test says otherwise.
@@ -43,6 +46,10 @@ const FILES_MAX: usize = 1024;
 
 /// A user who owns nothing.
 const NOBODY: u32 = 65_534;
+
+fn own_folder() -> Arc<tempfile::TempDir> {
+    Arc::new(tempfile::tempdir().unwrap())
+}
 
 /// Where a test's manager may serve metrics: a port that nobody has at the moment.
 pub fn free_port() -> u16 {
@@ -52,7 +59,12 @@ pub fn free_port() -> u16 {
 impl Isolating {
     /// As the user of this test.
     pub fn start(options: &[&str]) -> Self {
-        Self::run(Place::Here, FILES_MAX, options)
+        Self::run(Place::Here, FILES_MAX, options, own_folder())
+    }
+
+    /// Another one, in the same place and folder.
+    pub fn beside(&self, place: Place) -> Self {
+        Self::run(place, FILES_MAX, &[], Arc::clone(&self.folder))
     }
 
     /// In this place; `None`, and a word on stderr, if the system does not allow it.
@@ -63,40 +75,42 @@ impl Isolating {
             Place::Here => true,
             Place::Plain => is_root,
             Place::Bare => unshares(),
+            Place::Small => is_root || unshares(),
         };
         if !is_allowed {
             eprintln!("not tried: this system does not allow {place:?}");
         }
-        is_allowed.then(|| Self::run(place, FILES_MAX, options))
+        is_allowed.then(|| Self::run(place, FILES_MAX, options, own_folder()))
     }
 
     /// That may have so many files open.
     pub fn with_files(files: usize, options: &[&str]) -> Self {
-        Self::run(Place::Here, files, options)
+        Self::run(Place::Here, files, options, own_folder())
     }
 
     /// What one says that does not serve.
     pub fn refuses(place: Place, options: &[&str]) -> String {
-        let mut refusing = Self::spawn(place, FILES_MAX, options);
+        let mut refusing = Self::spawn(place, FILES_MAX, options, own_folder());
         until("it ends", || refusing.process.has_ended());
         until("it has said why", || refusing.process.words().contains("Error"));
         refusing.process.words()
     }
 
-    fn run(place: Place, files: usize, options: &[&str]) -> Self {
-        let manager = Self::spawn(place, files, options);
+    fn run(place: Place, files: usize, options: &[&str], folder: Arc<tempfile::TempDir>) -> Self {
+        let manager = Self::spawn(place, files, options, folder);
         let Endpoint::Unix(path) = &manager.endpoint else { unreachable!("it listens there") };
         until("the manager listens", || path.exists() && TcpStream::connect(&manager.metrics).is_ok());
         manager
     }
 
-    fn spawn(place: Place, files: usize, options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("manager.sock");
+    fn spawn(place: Place, files: usize, options: &[&str], folder: Arc<tempfile::TempDir>) -> Self {
+        let number = folder.path().read_dir().unwrap().count();
+        let path = folder.path().join(format!("manager-{number}.sock"));
         let endpoint = Endpoint::Unix(path);
         let tcp: Endpoint = format!("tcp:127.0.0.1:{}", free_port()).parse().unwrap();
         let metrics = format!("127.0.0.1:{}", free_port());
         let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
+        let meminfo = folder.path().join("meminfo");
         let (mut command, first) = match place {
             Place::Here | Place::Plain => (Program::new("/bin/sh"), ""),
             Place::Bare => {
@@ -107,14 +121,25 @@ impl Isolating {
                     "cd /proc/sys/user && for i in max_user_namespaces max_pid_namespaces; do echo 0 > $i; done && ",
                 )
             }
+            Place::Small => {
+                let mut command = Program::new("unshare");
+                let is_root = rustix::process::geteuid().is_root();
+                command.args([if is_root { "-m" } else { "-Urm" }, "/bin/sh"]).env("MEMINFO", &meminfo);
+                (command, "mount --bind $MEMINFO /proc/meminfo && ")
+            }
         };
+        if place == Place::Small {
+            std::fs::write(&meminfo, "MemTotal: 8388608 kB\n").unwrap();
+        }
         command.args(["-c", &format!("{first}ulimit -n {files} && exec \"$0\" \"$@\"")]);
         command.arg(env!("CARGO_BIN_EXE_rackloom-manager"));
         command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
         // The limits of a test's clients.
-        command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
+        if place != Place::Small {
+            command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
+        }
         command.args(["--listen", &endpoint.to_string(), "--listen", &tcp.to_string(), "--metrics", &metrics]);
-        std::fs::create_dir(folder.path().join("tmp")).unwrap();
+        std::fs::create_dir_all(folder.path().join("tmp")).unwrap();
         if place == Place::Plain {
             for path in [folder.path(), &folder.path().join("tmp")] {
                 std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -151,10 +176,18 @@ impl Isolating {
 
     /// Processes that it or its workers have begun, whoever their parents are now: all have its environment.
     pub fn descendants(&self) -> usize {
-        let ours = format!("TMPDIR={}", self.folder.path().display());
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let environments = processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
-        environments.filter(|all| all.windows(ours.len()).any(|part| part == ours.as_bytes())).count()
+        self.statuses().len()
+    }
+
+    /// What the system says of each of them.
+    pub fn statuses(&self) -> Vec<String> {
+        let variable = format!("TMPDIR={}", self.folder.path().display());
+        let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+        let ours = |process: &PathBuf| {
+            let all = std::fs::read(process.join("environ")).unwrap_or_default();
+            all.windows(variable.len()).any(|part| part == variable.as_bytes())
+        };
+        processes.filter(ours).filter_map(|process| std::fs::read_to_string(process.join("status")).ok()).collect()
     }
 
     /// Its workers, the one that waits for a client among them.

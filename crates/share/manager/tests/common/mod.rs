@@ -22,6 +22,9 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// What a test's clients are granted.
 pub const LIMITS: Limits = Limits { memory: 64 << 20, objects: 64, operations: 256, program: 1 << 20 };
 
+/// What clients are granted if nobody says anything.
+const DEFAULTS: Limits = Limits { memory: 4 << 30, objects: 65_536, operations: 16_384, program: 256 << 20 };
+
 /// A manager that listens.
 pub struct Daemon {
     pub manager: Manager,
@@ -184,16 +187,20 @@ impl Tenant {
 
     /// With a token and the first board open.
     pub fn opening(to: &Endpoint, token: Token) -> Self {
-        let tenant = Self::greeting(to, token);
-        tenant.open();
-        tenant
+        Self::try_opening(to, token).expect("it gets the board")
     }
 
-    /// Greets, and opens the first board.
-    fn open(&self) {
+    /// The same, if it gets the board.
+    pub fn try_opening(to: &Endpoint, token: Token) -> Option<Self> {
+        let tenant = Self::greeting(to, token);
+        tenant.open().then_some(tenant)
+    }
+
+    /// Greets, and opens the first board; whether it gets that.
+    fn open(&self) -> bool {
         let welcome = self.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
-        assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS, .. })), "{welcome:?}");
-        assert_eq!(self.ask(|request| Command::Open { request, board: 0 }), Ok(Answer::Open));
+        assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS | DEFAULTS, .. })), "{welcome:?}");
+        self.ask(|request| Command::Open { request, board: 0 }) == Ok(Answer::Open)
     }
 
     pub fn number(&self) -> u32 {
@@ -286,6 +293,16 @@ impl Tenant {
         let deadline = Some(Instant::now() + PATIENCE);
         let answered = || self.inbox.lock().unwrap().answers.remove(&request);
         self.client.send(COMMAND, &bytes).is_ok() && self.client.wait(deadline, answered).is_ok()
+    }
+
+    /// Waits until an operation has ended, or the channel has.
+    pub fn settles(&self, event: EventId) {
+        let end = Instant::now() + PATIENCE;
+        let is_settled = |inbox: &Inbox| inbox.closed.is_some() || inbox.done.contains_key(&event);
+        while !is_settled(&self.inbox.lock().unwrap()) {
+            assert!(Instant::now() < end, "the operation goes on");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits for the end of the channel; what the manager said before.

@@ -1,0 +1,97 @@
+//! Control groups: each worker has one, and none is left.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::Signal;
+
+use crate::isolating::{Isolating, Place, counts_to, with_kernels};
+use crate::site::until;
+
+/// The groups of managers that have a folder here.
+fn groups_of(manager: &Isolating) -> Vec<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let Some(mount) = mounts.lines().find(|mount| mount.contains(" - cgroup2 ")) else { return Vec::new() };
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).expect("there is such a mount");
+    let parent = Path::new(mount.split(' ').nth(4).unwrap()).join(own);
+    let folders = manager.folder.path().join("tmp").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    folders.map(|name| parent.join(name)).filter(|group| group.is_dir()).collect()
+}
+
+/// The groups of workers, and the processes in each.
+fn workers(group: &Path) -> Vec<usize> {
+    let groups = group.read_dir().into_iter().flatten().flatten().filter(|entry| entry.path().is_dir());
+    groups.map(|group| processes(&group.path())).collect()
+}
+
+fn processes(group: &Path) -> usize {
+    std::fs::read_to_string(group.join("cgroup.procs")).map_or(0, |all| all.lines().count())
+}
+
+#[test]
+fn each_worker_has_a_group_and_none_is_left() {
+    for place in [Place::Here, Place::Plain] {
+        let Some(mut manager) = Isolating::start_in(place, &[]) else { continue };
+        let groups = groups_of(&manager);
+        let [group] = &groups[..] else {
+            eprintln!("not tried: {place:?} may make no control groups here");
+            continue;
+        };
+        let client = manager.client();
+        with_kernels(&client);
+        counts_to(&client, 1);
+        until("there are two workers, one of them ready for the next client", || workers(group) == [1, 1]);
+        assert_eq!(processes(group), 0, "all are in groups of their own");
+        drop(client);
+        until("the worker's group goes with it", || workers(group) == [1]);
+        manager.process.signal(Signal::TERM);
+        until("it has ended", || manager.process.has_ended());
+        until("its group is gone", || !group.exists());
+    }
+}
+
+#[test]
+fn groups_of_a_killed_manager_are_swept() {
+    let living = Isolating::start(&[]);
+    let mut killed = living.beside(Place::Here);
+    let groups = groups_of(&living);
+    if groups.is_empty() {
+        eprintln!("not tried: this user may make no control groups here");
+        return;
+    }
+    assert_eq!(groups.len(), 2);
+    let client = killed.client();
+    with_kernels(&client);
+    let keepers = killed.workers();
+    let signal = |pid: &u32, which| {
+        rustix::process::kill_process(rustix::process::Pid::from_raw(*pid as i32).unwrap(), which).unwrap();
+    };
+    keepers.iter().for_each(|pid| signal(pid, Signal::STOP));
+    killed.process.kill();
+    keepers.iter().for_each(|pid| signal(pid, Signal::KILL));
+    client.ended();
+    assert!(groups.iter().all(|group| group.exists()), "there is something to sweep");
+    let next = living.beside(Place::Here);
+    assert_eq!(groups_of(&next).len(), 2);
+    assert_eq!(groups.iter().filter(|group| group.exists()).count(), 1, "the living one's");
+    let neighbour = living.client();
+    with_kernels(&neighbour);
+    counts_to(&neighbour, 1);
+}
+
+/// What a kernel takes beyond its group's memory ends its process. Addresses are bounded in the same place, so this
+/// takes files in memory, for which it needs no addresses.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn files_in_memory_without_end() {
+    crate::siege::Siege::here(|siege| {
+        if siege.lacks("control groups") {
+            eprintln!("not tried: this system has no control groups with bounds for this user");
+            return;
+        }
+        let body = "for (;;) { long file = sys(319, (long)x, 0, 0, 0, 0, 0);
+            if (file < 0 || sys(285, file, 0, 0, 1L << 28, 0, 0) < 0) break; }
+            spin();";
+        siege.withstands("files in memory without end", body);
+    });
+}
