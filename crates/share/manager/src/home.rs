@@ -42,6 +42,11 @@ impl Home {
         }
     }
 
+    /// Removes the folder, though there may be users of it.
+    pub(crate) fn close(&self) {
+        let _ = remove(&self.folder); // What is left is swept by the next one.
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.folder
     }
@@ -58,7 +63,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let _ = remove(&self.folder); // What is left is swept by the next one.
+        self.close();
     }
 }
 
@@ -117,12 +122,12 @@ mod tests {
         parent.read_dir().unwrap().count()
     }
 
-    /// A home whose manager was killed: nothing is removed, and the lock is gone.
+    /// A home whose manager was killed: nothing is removed, and the claim is gone.
     fn killed(home: Home) -> PathBuf {
-        let home = std::mem::ManuallyDrop::new(home);
-        // SAFETY: nobody uses it any more.
-        drop(unsafe { std::ptr::read(&raw const home._claim) });
-        home.folder.clone()
+        let left = home.folder.with_extension("killed");
+        fs::rename(&home.folder, &left).unwrap();
+        drop(home);
+        left
     }
 
     #[test]

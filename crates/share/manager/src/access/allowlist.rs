@@ -93,7 +93,7 @@ impl Allowlist {
                 let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.limit() == most);
                 known.unwrap_or_else(|| Quota::new(most))
             });
-            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory }));
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory, kernel: None }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
