@@ -33,8 +33,8 @@ pub struct Options {
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// File of lines TOKEN [name=NAME] [weight=N] [kernel=DURATION]: only clients that present one of the tokens, each of 64 hexadecimal
-    /// digits, are admitted. It is read again when it changes.
+    /// File of lines TOKEN [name=NAME] [weight=N] [kernel=DURATION]: only clients that present one of the tokens, each
+    /// of 64 hexadecimal digits, are admitted. It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// The registry, if any.
@@ -52,8 +52,8 @@ pub struct Options {
     /// Most bytes of buffers on a board: of all clients with one token together, else of each client.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
-    /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and transfers.
-    /// Default: half of the machine's memory.
+    /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and
+    /// transfers. Default: half of the machine's memory.
     #[arg(long, value_name = "BYTES")]
     pub host_memory: Option<u64>,
     /// Most objects of each kind of each client.
@@ -76,8 +76,8 @@ pub struct Options {
     /// and seccomp. Control groups are not required. `rackloom doctor` tells which it has.
     #[arg(long)]
     pub require_isolation: bool,
-    /// How long one task of a client with its own process may keep others waiting, unless its token says otherwise; then
-    /// the process is killed.
+    /// How long one task of a client with its own process may keep others waiting, unless its token says otherwise;
+    /// then the process is killed.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
     pub stall_time: Duration,
 }
