@@ -65,6 +65,11 @@ impl Groups {
         Ok(groups)
     }
 
+    /// Ends all in it and removes it, though there may be users of it.
+    pub(crate) fn close(&self) {
+        let _ = remove(&self.folder); // Else the next manager does.
+    }
+
     /// Makes the group of a worker.
     ///
     /// # Errors
@@ -83,7 +88,7 @@ impl Groups {
 
 impl Drop for Groups {
     fn drop(&mut self) {
-        let _ = remove(&self.folder); // Else the next manager does.
+        self.close();
     }
 }
 

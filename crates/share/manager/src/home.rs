@@ -42,6 +42,11 @@ impl Home {
         }
     }
 
+    /// Removes the folder, though there may be users of it.
+    pub(crate) fn close(&self) {
+        let _ = remove(&self.folder); // What is left is swept by the next one.
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.folder
     }
@@ -58,7 +63,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let _ = remove(&self.folder); // What is left is swept by the next one.
+        self.close();
     }
 }
 

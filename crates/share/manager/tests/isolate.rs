@@ -155,6 +155,35 @@ fn a_kernel_that_never_ends_is_ended_when_others_have_waited() {
 }
 
 #[test]
+fn a_token_says_how_long_its_kernels_may_keep_others_waiting() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = format!("{} name=short kernel=300ms\n{} name=long\n", "aa".repeat(32), "bb".repeat(32));
+    std::fs::write(file.path(), text).unwrap();
+    let manager = Isolating::start(&["--tokens", file.path().to_str().unwrap(), "--stall-time", "2s"]);
+    let [short, long] = [0xaa, 0xbb].map(|token| Tenant::opening(&manager.endpoint, [token; 32]));
+    [&short, &long].into_iter().for_each(with_kernels);
+    let hangs = |t: &Tenant| {
+        t.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    hangs(&short);
+    let start = Instant::now();
+    counts_to(&long, 1);
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    short.ended();
+    assert!(manager.process.words().contains("short has kept others waiting for 0.3 s"), "{}", manager.process.words());
+    let short = Tenant::opening(&manager.endpoint, [0xaa; 32]);
+    with_kernels(&short);
+    assert_eq!(long.write(0, 0, &[0; 4]).status, 0);
+    hangs(&long);
+    let start = Instant::now();
+    counts_to(&short, 1);
+    let took = start.elapsed();
+    assert!((Duration::from_millis(1500)..Duration::from_secs(5)).contains(&took), "{took:?}");
+}
+
+#[test]
 fn who_is_gone_leaves_the_board_whatever_its_kernel_does() {
     let manager = Isolating::start(&[]);
     let (hanging, neighbour) = (manager.client(), manager.client());

@@ -121,7 +121,7 @@ impl Allowlist {
             if tenant.exclusive {
                 state.alone.insert(account);
             }
-            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory }));
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory, kernel: None }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();

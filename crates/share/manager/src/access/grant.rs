@@ -1,6 +1,7 @@
 //! Grants of tokens, and the parsing and look-up of tokens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rackloom_ipc::{ServerConfig, Token};
 
@@ -15,6 +16,8 @@ pub(crate) struct Grant {
     pub(crate) share: Share,
     /// Bytes of buffers for all clients of the token together; `None` if each has the endpoint's limit.
     pub(crate) memory: Option<Arc<Quota>>,
+    /// How long one of its kernels may keep others waiting; `None` if that is the manager's to say.
+    pub(crate) kernel: Option<Duration>,
 }
 
 /// A client that can be disconnected.

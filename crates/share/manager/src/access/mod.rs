@@ -5,6 +5,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod allowlist;
+pub(crate) mod duration;
 pub(crate) mod grant;
 pub(crate) mod handshake;
 pub(crate) mod limits;

@@ -1,15 +1,16 @@
 //! A token file, which may change while the manager serves.
 //!
-//! A line is `TOKEN [name=NAME] [weight=N]`.
+//! A line is `TOKEN [name=NAME] [weight=N] [kernel=DURATION]`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail};
 use rackloom_ipc::Token;
 use rackloom_sync::lock;
 
+use super::duration::duration;
 use super::grant::{Grant, find, parse_token};
 use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
@@ -81,7 +82,7 @@ impl List {
                 continue;
             }
             let place = || format!("{}:{}", path.display(), at + 1);
-            let (token, name, weight) = parse(line).with_context(place)?;
+            let Line { token, name, weight, kernel } = parse(line).with_context(place)?;
             let twice = |(before, grant): &(Token, Grant)| {
                 if *before == token {
                     return Some("this token is listed twice; remove one of the lines".to_owned());
@@ -99,7 +100,10 @@ impl List {
                 accounts
             });
             let memory = before.and_then(|grant| grant.memory.clone()).unwrap_or_else(|| Quota::new(memory));
-            grants.push((token, Grant { name, share: Share { weight, account: Some(account) }, memory: Some(memory) }));
+            grants.push((
+                token,
+                Grant { name, share: Share { weight, account: Some(account) }, memory: Some(memory), kernel },
+            ));
         }
         *self = Self { grants, accounts };
         Ok(())
@@ -110,12 +114,20 @@ fn changed(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|data| data.modified()).ok()
 }
 
-/// Token, name and weight of a line. Errors never repeat the token, which is a secret.
-fn parse(line: &str) -> anyhow::Result<(Token, Option<String>, u32)> {
+/// What a line says.
+struct Line {
+    token: Token,
+    name: Option<String>,
+    weight: u32,
+    kernel: Option<Duration>,
+}
+
+/// Parses a line. Errors never repeat the token, which is a secret.
+fn parse(line: &str) -> anyhow::Result<Line> {
     let mut words = line.split_whitespace();
     let token = parse_token(words.next().unwrap_or_default())
         .context("a line begins with a token of 64 hexadecimal digits; `openssl rand -hex 32` makes one")?;
-    let (mut name, mut weight) = (None, None);
+    let (mut name, mut weight, mut kernel) = (None, None, None);
     for word in words {
         match word.split_once('=') {
             Some(("name", value)) if name.is_none() => name = Some(self::name(value)?),
@@ -127,14 +139,15 @@ fn parse(line: &str) -> anyhow::Result<(Token, Option<String>, u32)> {
                     )
                 })?);
             }
-            Some((key @ ("name" | "weight"), _)) => bail!("`{key}` is given twice; remove one"),
+            Some(("kernel", value)) if kernel.is_none() => kernel = Some(duration(value).map_err(anyhow::Error::msg)?),
+            Some((key @ ("name" | "weight" | "kernel"), _)) => bail!("`{key}` is given twice; remove one"),
             _ => {
                 let begin: String = word.chars().take(12).collect(); // It may be another token.
-                bail!("unknown word `{begin}`: expected TOKEN [name=NAME] [weight=N]");
+                bail!("unknown word `{begin}`: expected TOKEN [name=NAME] [weight=N] [kernel=DURATION]");
             }
         }
     }
-    Ok((token, name, weight.unwrap_or(1)))
+    Ok(Line { token, name, weight: weight.unwrap_or(1), kernel })
 }
 
 fn name(text: &str) -> anyhow::Result<String> {
@@ -148,7 +161,6 @@ fn name(text: &str) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn write(path: &Path, text: &str, age: u64) {
         std::fs::write(path, text).unwrap();
@@ -160,7 +172,7 @@ mod tests {
     fn lines_are_read() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let (zero, ones, two) = ("00".repeat(32), "fF".repeat(32), "22".repeat(32));
-        write(file.path(), &format!("# lab\n{zero}\n\n  {ones}\tweight=7 name=a_b.c-9\n{two} name=x"), 0);
+        write(file.path(), &format!("# lab\n{zero}\n\n  {ones}\tweight=7 name=a_b.c-9 kernel=250ms\n{two} name=x"), 0);
         let mut list = List::default();
         list.read(file.path(), 1000).unwrap();
         let grant = |name, weight, account| (name, Share { weight, account: Some(account) });
@@ -171,6 +183,8 @@ mod tests {
         ];
         let read = list.grants.iter().map(|(token, grant)| (*token, (grant.name.as_deref(), grant.share)));
         assert_eq!(read.collect::<Vec<_>>(), right);
+        let kernels: Vec<_> = list.grants.iter().map(|(_, grant)| grant.kernel).collect();
+        assert_eq!(kernels, [None, Some(Duration::from_millis(250)), None]);
     }
 
     #[test]
@@ -190,6 +204,8 @@ mod tests {
             (format!("{other} name=a/b"), "`a/b`"),
             (format!("{other} name=a name=b"), "given twice"),
             (format!("{other} weight=1 weight=1"), "given twice"),
+            (format!("{other} kernel=1s kernel=1s"), "given twice"),
+            (format!("{other} kernel=5"), "invalid duration `5`"),
             (format!("{other} wieght=3"), "unknown word `wieght=3`"),
             (format!("{other} 3"), "unknown word `3`"),
             (good.clone(), "twice"),

@@ -148,7 +148,8 @@ impl SharedBoard for Shared {
             Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
         self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         let life = Arc::clone(&worker.life);
-        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, self.board.stall_time));
+        let stall_time = grant.kernel.unwrap_or(self.board.stall_time);
+        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, stall_time));
         {
             let mut holders = self.holders();
             holders.retain(|holder| holder.strong_count() > 0);

@@ -55,6 +55,12 @@ impl Host {
         self.groups.as_ref()?.worker(each).ok()
     }
 
+    /// Removes the folder and the groups: threads of clients that have not ended yet hold this, too.
+    pub(crate) fn close(&self) {
+        self.groups.iter().for_each(Groups::close);
+        self.home.close();
+    }
+
     /// Whether groups bound what workers have.
     pub(super) fn has_bounds(&self) -> bool {
         self.groups.as_ref().is_some_and(|groups| groups.has_bounds)

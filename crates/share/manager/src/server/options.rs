@@ -7,6 +7,7 @@ use std::time::Duration;
 use rackloom::Net;
 use rackloom_ipc::Endpoint;
 
+use crate::access::duration::duration;
 use crate::native::NativeBoard;
 use crate::registry::RegistryOptions;
 use crate::schedule::scheduler::Policy;
@@ -32,8 +33,8 @@ pub struct Options {
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// File of lines TOKEN [name=NAME] [weight=N]: only clients that present one of the tokens, each of 64 hexadecimal
-    /// digits, are admitted. It is read again when it changes.
+    /// File of lines TOKEN [name=NAME] [weight=N] [kernel=DURATION]: only clients that present one of the tokens, each
+    /// of 64 hexadecimal digits, are admitted. It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// The registry, if any.
@@ -48,11 +49,11 @@ pub struct Options {
     /// Most clients at a time of one tenant on each endpoint. Default: three quarters of --clients.
     #[arg(long, value_name = "N")]
     pub tenant_clients: Option<usize>,
-    /// Most bytes of buffers of each client on a board.
+    /// Most bytes of buffers on a board: of all clients with one token together, else of each client.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
-    /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and transfers.
-    /// Default: half of the machine's memory.
+    /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and
+    /// transfers. Default: half of the machine's memory.
     #[arg(long, value_name = "BYTES")]
     pub host_memory: Option<u64>,
     /// Most objects of each kind of each client.
@@ -64,9 +65,9 @@ pub struct Options {
     /// Most bytes of a program's source or binary.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub program: u64,
-    /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms. Default: no limit.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub task_time: Option<Duration>,
+    /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms; or none.
+    #[arg(long, value_name = "DURATION", value_parser = bound, default_value = "100ms")]
+    pub task_time: Bound,
     /// Devices whose clients get a process each: their kernels cannot reach the manager or other clients, and a kernel
     /// that never ends can be stopped.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
@@ -75,8 +76,9 @@ pub struct Options {
     /// and seccomp. Control groups are not required. `rackloom doctor` tells which it has.
     #[arg(long)]
     pub require_isolation: bool,
-    /// How long one task of a client with its own process may keep others waiting; then the process is killed.
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
+    /// How long one task of a client with its own process may keep others waiting, unless its token says otherwise;
+    /// then the process is killed.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
     pub stall_time: Duration,
 }
 
@@ -103,36 +105,22 @@ impl Isolate {
     }
 }
 
-/// Parses a duration above 0: `500us`, `20ms`, `2s`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
-    let scale = match unit {
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        _ => return Err(format!("invalid duration `{text}`: expected a unit, as in 500us, 20ms or 2s")),
-    };
-    let seconds: f64 =
-        number.parse().map_err(|_| format!("invalid duration `{text}`: expected a number, as in 500us, 20ms or 2s"))?;
-    let time =
-        Duration::try_from_secs_f64(seconds * scale).map_err(|_| format!("invalid duration `{text}`: out of range"))?;
-    if time.is_zero() {
-        Err(format!("invalid duration `{text}`: expected more than 0; omit the option for no bound"))
-    } else {
-        Ok(time)
-    }
+/// Parses a duration, or that there is no bound.
+fn bound(text: &str) -> Result<Bound, String> {
+    if text == "none" { Ok(None) } else { duration(text).map(Some) }
 }
+
+/// A bound of time, if there is one.
+pub type Bound = Option<Duration>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_a_unit_and_are_not_nothing() {
-        assert_eq!(duration("500us"), Ok(Duration::from_micros(500)));
-        assert_eq!((duration("1.5ms"), duration("2s")), (Ok(Duration::from_micros(1500)), Ok(Duration::from_secs(2))));
-        for bad in ["", "5", "5h", "ms", "-1ms", "0s", "0.1ns", "1e300s", "nans", "infs"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
+    fn a_bound_may_be_none() {
+        assert_eq!(bound("none"), Ok(None));
+        assert_eq!(bound("20ms"), Ok(Some(Duration::from_millis(20))));
+        assert!(bound("0s").is_err() && bound("never").is_err());
     }
 }

@@ -35,7 +35,17 @@ pub struct Service {
     _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
     // Last: it holds the folders of the boards.
-    _host: Arc<Host>,
+    _host: Closing,
+}
+
+/// Closes it when dropped.
+#[derive(Debug)]
+struct Closing(Arc<Host>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl Service {
@@ -107,7 +117,7 @@ impl Options {
         if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
             attacher.join_registry(membership);
         }
-        Ok(Service { listeners, attacher, _cards: cards, metrics, _host: host })
+        Ok(Service { listeners, attacher, _cards: cards, metrics, _host: Closing(host) })
     }
 
     /// Says what confines the processes of clients.

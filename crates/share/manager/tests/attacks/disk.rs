@@ -7,8 +7,8 @@ use crate::common::Tenant;
 use crate::isolating::walk;
 use crate::siege::Siege;
 
-/// Makes files in the folder whose path is at 256, of which `x[0]` is the length: `x[1]` with bytes, which are `x[2]` in
-/// all, and `x[3]` empty ones.
+/// Makes files in the folder whose path is at 256, of which `x[0]` is the length: `x[1]` with bytes, which are `x[2]`
+/// in all, and `x[3]` empty ones.
 const FILL: &str = "
     long next(global long *x, long *number) {
         global char *end = (global char *)x + 256 + x[0];

@@ -13,8 +13,12 @@ mod site;
 #[cfg(target_arch = "x86_64")]
 mod calls;
 #[cfg(target_arch = "x86_64")]
+mod clients;
+#[cfg(target_arch = "x86_64")]
 mod disk;
 mod groups;
+#[cfg(target_arch = "x86_64")]
+mod kernels;
 mod memory;
 mod metrics;
 mod ports;
@@ -23,6 +27,8 @@ mod processes;
 mod seats;
 #[cfg(target_arch = "x86_64")]
 mod siege;
+#[cfg(target_arch = "x86_64")]
+mod sources;
 mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;

@@ -27,7 +27,7 @@ const ATTACKS: [(&str, &str); 11] = [
 
 #[test]
 fn nothing_is_left_of_a_worker() {
-    Siege::each(|siege| ATTACKS.iter().for_each(|(what, attack)| siege.withstands(what, attack)));
+    Siege::each(|siege| siege.some(&ATTACKS).for_each(|(what, attack)| siege.withstands(what, attack)));
 }
 
 /// It may have a thousand; beyond that `clone` fails. Their stacks are the buffer's, and they only wait, at a futex.

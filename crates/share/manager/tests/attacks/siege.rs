@@ -16,48 +16,82 @@ use crate::site::until;
 const SOON: Duration = Duration::from_secs(2);
 
 /// Of the managers here; much less than a neighbour may wait.
-const STALL: [&str; 2] = ["--stall-time", "300ms"];
+const STALL: [&str; 2] = ["--stall-time", "200ms"];
+
+/// How much memory the manager may have more after many attacks: what its allocator keeps.
+const KEPT: u64 = 24 << 20;
 
 pub struct Siege {
     manager: Isolating,
+    place: Place,
     /// Where the attackers come.
     endpoint: Endpoint,
     neighbour: Tenant,
     counted: Cell<u32>,
     is_of_a_stranger: bool,
+    /// What the manager has when nobody attacks.
+    at_rest: Census,
 }
+
+/// What a manager has: processes, threads, files, entries of its folder, programs with a seat.
+type Census = [usize; 5];
 
 impl Siege {
     /// Attackers of this machine and over TCP, on a manager in each place.
     pub fn each(attack: impl Fn(&Self)) {
         for place in [Place::Here, Place::Plain, Place::Bare] {
-            for is_tcp in [false, true] {
-                Self::at(place, is_tcp, &attack);
-            }
+            Self::at(place, &[false, true], &attack);
         }
     }
 
     /// Attackers of this machine, on a manager of this user.
     pub fn here(attack: impl Fn(&Self)) {
-        Self::at(Place::Here, false, attack);
+        Self::at(Place::Here, &[false], attack);
     }
 
-    fn at(place: Place, is_tcp: bool, attack: impl Fn(&Self)) {
-        let Some(manager) = Isolating::start_in(place, &STALL) else { return };
-        let endpoint = if is_tcp { manager.tcp.clone() } else { manager.endpoint.clone() };
-        eprintln!("{place:?}, {endpoint}");
-        let neighbour = manager.client();
-        with_kernels(&neighbour);
-        let is_of_a_stranger = is_tcp || place != Place::Here;
-        let mut siege = Self { manager, endpoint, neighbour, counted: Cell::new(0), is_of_a_stranger };
-        siege.is_served();
-        attack(&siege);
-        assert!(!siege.manager.process.has_ended());
+    fn at(place: Place, ways: &[bool], attack: impl Fn(&Self)) {
+        let Some(mut manager) = Isolating::start_in(place, &STALL) else { return };
+        for is_tcp in ways {
+            let endpoint = if *is_tcp { manager.tcp.clone() } else { manager.endpoint.clone() };
+            eprintln!("{place:?}, {endpoint}");
+            let neighbour = manager.client();
+            with_kernels(&neighbour);
+            let is_of_a_stranger = *is_tcp || place != Place::Here;
+            let counted = Cell::new(0);
+            let mut siege = Self { manager, place, endpoint, neighbour, counted, is_of_a_stranger, at_rest: [0; 5] };
+            siege.is_served();
+            drop(siege.attacker()); // From now on a worker is kept ready for the like of it.
+            siege.at_rest = siege.quiet();
+            let memory = siege.manager.process.resident();
+            attack(&siege);
+            let grown = siege.manager.process.resident().saturating_sub(memory);
+            assert!(grown <= KEPT, "the manager has {grown} bytes of memory more");
+            assert!(!siege.manager.process.has_ended());
+            manager = siege.manager;
+        }
     }
 
     /// Whether the attackers are no processes of the manager's user, as far as it can tell.
     pub const fn is_of_a_stranger(&self) -> bool {
         self.is_of_a_stranger
+    }
+
+    /// Those of many attacks that are tried here: all on a manager of this user by clients of this machine, and on one
+    /// of a plain user over TCP; elsewhere a third of them, in such a way that each is tried once more.
+    pub fn some<T>(&self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+        let third = match (self.place, self.is_tcp()) {
+            (Place::Here, false) | (Place::Plain, true) => None,
+            (Place::Here, true) | (Place::Small, _) => Some(0),
+            (Place::Plain, false) => Some(1),
+            (Place::Bare, _) => Some(2),
+        };
+        let is_tried = move |at: usize| third.is_none_or(|third| at % 3 == third);
+        all.into_iter().enumerate().filter(move |(at, _)| is_tried(*at)).map(|(_, one)| one)
+    }
+
+    /// Whether they come over TCP.
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Tcp(_))
     }
 
     /// What the manager has said.
@@ -77,14 +111,15 @@ impl Siege {
         Tenant::connect(&self.endpoint)
     }
 
-    /// What the manager has: processes, threads, files.
-    fn census(&self) -> [usize; 3] {
+    fn census(&self) -> Census {
         let Self { manager, .. } = self;
-        [manager.descendants(), manager.process.threads_in_all(), manager.process.files()]
+        let seats = manager.metric("rackloom_tenants{").values().sum::<f64>() as usize;
+        let process = &manager.process;
+        [manager.descendants(), process.threads_in_all(), process.files(), self.worker_folders().len(), seats]
     }
 
     /// The same when nothing changes: each worker, busy or ready, is two processes.
-    fn quiet(&self) -> [usize; 3] {
+    fn quiet(&self) -> Census {
         let mut before = self.census();
         until("nothing changes", || {
             std::thread::sleep(Duration::from_millis(200));
@@ -92,6 +127,21 @@ impl Siege {
             was == before && before[0] % 2 == 1
         });
         before
+    }
+
+    /// Nothing is left of an attacker.
+    fn is_at_rest(&self, what: &str) {
+        let start = Instant::now();
+        let mut now = self.census();
+        while now.iter().zip(self.at_rest).any(|(now, before)| *now > before) {
+            assert!(
+                start.elapsed() < SOON,
+                "{what}: processes, threads, files, folders, seats: {now:?} instead of {:?}",
+                self.at_rest
+            );
+            std::thread::sleep(Duration::from_millis(5));
+            now = self.census();
+        }
     }
 
     /// Whether this system lacks something that isolation requires.
@@ -124,21 +174,29 @@ impl Siege {
 
     /// A kernel with this body takes its process over: the neighbour is served soon, and nothing is left of it.
     pub fn withstands(&self, what: &str, body: &str) {
+        self.withstands_with(what, "", body);
+    }
+
+    /// The same for one that calls these functions. A kernel that keeps its process is ended for the neighbour's sake;
+    /// one that goes on computing with its process intact, when its client ends.
+    pub fn withstands_with(&self, what: &str, help: &str, body: &str) {
+        self.outlives(what, |attacker| {
+            load(attacker, &format!("{help} kernel void attack(global long *x) {{ {body} }}"), "attack");
+            begin(attacker);
+            std::thread::sleep(Duration::from_millis(50)); // It has begun what it can by then.
+            self.is_served();
+        });
+    }
+
+    /// A client does what it likes, and ends: the neighbour is served soon, and nothing is left.
+    pub fn outlives(&self, what: &str, attack: impl FnOnce(&Tenant)) {
         eprintln!("- {what}");
-        drop(self.attacker()); // From now on a worker is kept ready for the like of it.
-        let before = self.quiet();
         let attacker = self.attacker();
-        load(&attacker, &format!("kernel void attack(global long *x) {{ {body} }}"), "attack");
-        begin(&attacker);
-        std::thread::sleep(Duration::from_millis(100)); // It has begun what it can by then.
+        attacker.inbox.lock().unwrap().hostile = true;
+        attack(&attacker);
         self.is_served();
-        attacker.ended();
-        let start = Instant::now();
-        let mut now = self.census();
-        while now.iter().zip(before).any(|(now, before)| *now > before) {
-            assert!(start.elapsed() < SOON, "processes, threads, files: {now:?} instead of {before:?}");
-            now = self.census();
-        }
+        drop(attacker);
+        self.is_at_rest(what);
         self.is_served();
     }
 }

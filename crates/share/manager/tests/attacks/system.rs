@@ -3,7 +3,7 @@
 use libc::c_long;
 use rackloom_opencl_wire::Argument;
 
-use crate::calls::{ROOM, call, load};
+use crate::calls::{ROOM, begin, call, load};
 use crate::common::Tenant;
 use crate::isolating::{Isolating, Place};
 use crate::siege::Siege;
@@ -131,8 +131,12 @@ fn calls_that_end_their_process() {
 fn calls_of_another_word_size() {
     Siege::here(|siege| {
         let attack = "long r; __asm__ volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20L)); x[7] = r; spin();";
-        siege.withstands("a call of 32 bits", attack);
-        assert!(siege.words().contains("was ended by signal 31"), "{}", siege.words());
+        let attacker = siege.attacker();
+        load(&attacker, &format!("kernel void attack(global long *x) {{ {attack} }}"), "attack");
+        begin(&attacker);
+        attacker.ended();
+        until("the manager says so", || siege.words().contains("was ended by signal 31"));
+        siege.is_served();
     });
 }
 
