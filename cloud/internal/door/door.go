@@ -1,8 +1,8 @@
 // Package door is a listener that strangers cannot fill.
 //
-// A bound on connections alone lets whoever holds them all keep everybody else out. Here a new connection always comes in:
-// when there are too many of strangers, the oldest one ends of the address that has most. A connection whose caller has
-// shown a right to call is no stranger's any more, and none ends for a stranger's sake.
+// A bound on connections alone lets whoever holds them all keep everybody else out. Here a new connection always comes
+// in: when there are too many of strangers, the oldest one ends of the address that has most. A connection whose caller
+// has shown a right to call is no stranger's any more, and none ends for a stranger's sake.
 package door
 
 import (

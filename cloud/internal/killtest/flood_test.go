@@ -117,7 +117,8 @@ func (f *flooded) serves(t *testing.T) {
 	}
 	defer connection.Close()
 	shown := metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+viewer)
-	if _, err := rackloomv1.NewDevicesServiceClient(connection).ListDevices(shown, &rackloomv1.ListDevicesRequest{}); err != nil {
+	devices := rackloomv1.NewDevicesServiceClient(connection)
+	if _, err := devices.ListDevices(shown, &rackloomv1.ListDevicesRequest{}); err != nil {
 		t.Fatalf("an honest call: %v", err)
 	}
 	if _, err := healthv1.NewHealthClient(connection).Check(ctx, &healthv1.HealthCheckRequest{}); err != nil {

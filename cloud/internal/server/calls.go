@@ -19,7 +19,7 @@ import (
 // calls admits, counts and logs calls, and ends the endless ones when the registry stops.
 type calls struct {
 	auth *service.Auth
-	// shown is told the address of each caller that has shown a right to call.
+	// shown takes note of the address of each caller that has shown a right to call.
 	shown   func(net.Addr)
 	probes  probes
 	total   *prometheus.CounterVec

@@ -189,8 +189,8 @@ func readTLS(files config.TLS) (*tls.Config, error) {
 }
 
 // listen opens the address. A socket that a killed registry left behind is taken away: the store's lock says that none
-// is alive. What it returns beside the listener is told of callers that have shown a right to call; a socket in
-// a folder keeps strangers out by its mode.
+// is alive. What it returns beside the listener takes note of callers that have shown a right to call; a socket
+// in a folder keeps strangers out by its mode.
 func listen(address string) (net.Listener, func(net.Addr), error) {
 	network := "tcp"
 	if path, local := strings.CutPrefix(address, "unix:"); local {

@@ -52,7 +52,7 @@ impl Stranger {
     }
 
     /// Whether it has been closed, or is within a while.
-    fn is_ended(self) -> bool {
+    fn ends(self) -> bool {
         match self {
             Self::Here(socket) => {
                 rustix::net::sockopt::set_socket_timeout(
@@ -163,11 +163,11 @@ fn connections_by_the_thousand() {
     });
     ports.survive("another protocol", 300, |mut stranger| {
         stranger.says(&b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4));
-        assert!(stranger.is_ended());
+        assert!(stranger.ends());
     });
     ports.survive("more than a greeting", 20, |mut stranger| {
         stranger.says(&of_a_stranger(Role::Messages));
         stranger.says(&vec![0; 100_000]);
-        assert!(stranger.is_ended());
+        assert!(stranger.ends());
     });
 }
