@@ -101,11 +101,12 @@ def section_sizes(headers: str) -> dict[str, int]:
 
 def deepest_stack(listing: str) -> int:
     """Most bytes of stack that the program needs, from its disassembly: what each function takes, and whom it calls or
-    goes on in. Functions go by their addresses, since files may have functions of one name. No function's address is
-    taken, and a jump through a register is within its function."""
+    goes on in. Functions go by their addresses, since files may have functions of one name. A call through a pointer,
+    which the firmware has none of, may reach any function that nobody calls directly."""
     frames: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
     name: dict[str, str] = {}
+    pointers: set[str] = set()
     at = ""
     for line in listing.splitlines():
         if head := re.match(r"0*([0-9a-f]+) <([^.].*)>:$", line):  # Labels inside begin with a dot.
@@ -119,7 +120,10 @@ def deepest_stack(listing: str) -> int:
             if jump[1] == "jal" or jump[2] != at:  # A jump to where it began is a loop.
                 calls[at].add(jump[2])
         elif re.search(r"\bjalr\b", line):
-            raise BuildError(f"{name[at]} calls through a pointer: nobody could tell how much stack that takes")
+            pointers.add(at)
+    direct = set().union(*calls.values())
+    for caller in pointers:
+        calls[caller] |= set(frames) - direct - {"0"}
     depths: dict[str, int] = {}
 
     def depth(function: str, path: tuple[str, ...]) -> int:

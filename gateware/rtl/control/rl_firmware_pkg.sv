@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 4041617e16821602. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 2ca61acf4752449b. Change that, not this.
 // code 26764, variables 5684, stack 304, free 16 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;
