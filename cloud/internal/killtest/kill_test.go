@@ -54,8 +54,9 @@ func newRig(t *testing.T, tags string, seed uint64) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	binary := buildRegistry(t, raceOption, "-tags", tags)
 	r := &rig{
-		folder: folder, random: rand.New(rand.NewPCG(seed, 0)), registry: registryProcess(buildRegistry(t, tags), folder),
+		folder: folder, random: rand.New(rand.NewPCG(seed, 0)), registry: registryProcess(binary, folder),
 		exclusive: map[string]bool{}, seen: map[string]int{},
 	}
 	connection, err := dial(folder)

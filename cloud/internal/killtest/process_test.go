@@ -68,11 +68,12 @@ func (w *tail) String() string {
 	return string(bytes.ToValidUTF8(w.text, []byte("?")))
 }
 
-// buildRegistry makes the binary that is shipped, or one with a mistake planted.
-func buildRegistry(t *testing.T, tags string) string {
+// buildRegistry makes the binary that is shipped, or one with these options: a mistake planted, say.
+func buildRegistry(t *testing.T, options ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "rackloom-registry")
-	build := exec.Command("go", "build", raceOption, "-tags", tags, "-o", binary, "rackloom/cloud/cmd/rackloom-registry")
+	arguments := append([]string{"build", "-o", binary}, options...)
+	build := exec.Command("go", append(arguments, "rackloom/cloud/cmd/rackloom-registry")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the registry: %v\n%s", err, out)
 	}
