@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rackloom_ipc::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig, Token};
+use rackloom_ipc::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig, Token};
 use rackloom_manager::board::Board as _;
 use rackloom_manager::native::{NativeBoard, Runtime, installed};
 use rackloom_manager::paced::{Pace, PacedBoard};
@@ -177,7 +177,7 @@ impl Tenant {
         Self::connecting(to, token).ok()
     }
 
-    fn connecting(to: &Endpoint, token: Token) -> Result<Self, rackloom_ipc::ChannelError> {
+    fn connecting(to: &Endpoint, token: Token) -> Result<Self, ChannelError> {
         let inbox = Arc::new(Mutex::new(Inbox::default()));
         let config = ClientConfig { token, ..ClientConfig::default() };
         let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox))))?;
@@ -204,7 +204,13 @@ impl Tenant {
     fn open(&self) -> bool {
         let welcome = self.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
         assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS | DEFAULTS, .. })), "{welcome:?}");
-        self.ask(|request| Command::Open { request, board: 0 }) == Ok(Answer::Open)
+        let request = self.number();
+        self.send(&Command::Open { request, board: 0 }, &[]);
+        match self.try_wait(|inbox| inbox.answers.remove(&request)) {
+            Ok(answer) => answer == Ok(Answer::Open),
+            Err(ChannelError::Closed(_)) => false, // It was refused, and the answer is lost.
+            Err(why) => panic!("{why}"),
+        }
     }
 
     pub fn number(&self) -> u32 {
@@ -218,9 +224,13 @@ impl Tenant {
         self.client.send(COMMAND, &bytes).unwrap();
     }
 
-    fn wait<T>(&self, mut look: impl FnMut(&mut Inbox) -> Option<T>) -> T {
+    fn wait<T>(&self, look: impl FnMut(&mut Inbox) -> Option<T>) -> T {
+        self.try_wait(look).unwrap()
+    }
+
+    fn try_wait<T>(&self, mut look: impl FnMut(&mut Inbox) -> Option<T>) -> Result<T, ChannelError> {
         let deadline = Some(Instant::now() + PATIENCE);
-        self.client.wait(deadline, || look(&mut self.inbox.lock().unwrap())).unwrap()
+        self.client.wait(deadline, || look(&mut self.inbox.lock().unwrap()))
     }
 
     pub fn ask<'a>(&self, command: impl FnOnce(u32) -> Command<'a>) -> Result<Answer, i32> {
