@@ -294,3 +294,19 @@ fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&Owned
     // The socket is new: there is room. A client that has gone needs no answer.
     let _ = socket::send_packet(sock, &Welcome::encode(answer), file.map(AsFd::as_fd));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_displaces_itself() {
+        let tcp = |host: u8, port: u16| Identity::Tcp { from: ([10, 0, 0, host], port).into() };
+        let unix = |pid| Identity::Unix { pid, uid: 7, gid: 7 };
+        let goes = |all: &[Identity]| oldest_of_greediest(all.iter());
+        // One who came first stays, and so do the few of others.
+        assert_eq!(goes(&[tcp(1, 1), tcp(2, 1), tcp(3, 1), tcp(2, 2), tcp(3, 2), tcp(3, 3)]), 2);
+        assert_eq!(goes(&[tcp(1, 1), unix(1), unix(2)]), 1, "processes of one user");
+        assert_eq!(goes(&[tcp(1, 1), tcp(2, 1)]), 0, "all have as many: the oldest");
+    }
+}
