@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -440,12 +441,13 @@ func TestDamageIsReal(t *testing.T) {
 		for seed := range uint64(3) {
 			path := filepath.Join(folder, "registry.db")
 			s.damaged(t, how, seed, path)
-			command := exec.Command(os.Args[0], "-test.run=^TestDamageIsReal$")
-			command.Env = append(os.Environ(), "STORE_THAT_IS_DAMAGED="+path, "GOMEMLIMIT=256MiB")
+			limit, stop := context.WithTimeout(context.Background(), 3*time.Second)
+			command := exec.CommandContext(limit, os.Args[0], "-test.run=^TestDamageIsReal$")
+			command.Env = append(os.Environ(), "STORE_THAT_IS_DAMAGED="+path, "GOMEMLIMIT=256MiB",
+				"GORACE=atexit_sleep_ms=0")
 			command.WaitDelay = time.Second
-			late := time.AfterFunc(3*time.Second, func() { _ = command.Process.Kill() })
 			out, err := command.CombinedOutput()
-			late.Stop()
+			stop()
 			switch {
 			case err != nil && bytes.Contains(out, []byte("goroutine ")):
 				ended["panic"]++
