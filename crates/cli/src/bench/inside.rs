@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use clap::ValueEnum;
 use rackloom_study_blastfunction::site::{Site, SiteOptions};
 
 use crate::args::OpenClSite;
@@ -19,8 +20,15 @@ pub(super) fn is() -> bool {
 /// Starts a manager, and this command again inside its site.
 pub(super) fn run(options: &OpenClSite) -> Result<Exit> {
     let this = std::env::current_exe().during("cannot find this program")?;
+    let isolate = options.isolate.to_possible_value().expect("no value is hidden");
     let site = Site::start(&SiteOptions {
-        manager: vec![this.clone().into(), "manager".into(), "--quiet".into()],
+        manager: vec![
+            this.clone().into(),
+            "manager".into(),
+            "--quiet".into(),
+            "--isolate".into(),
+            isolate.get_name().into(),
+        ],
         library: options.library.clone(),
         runtime: options.runtime.clone(),
     });
