@@ -22,8 +22,9 @@ use super::memory_quota::{Account, Asker};
 use super::shared_page::SharedPage;
 use super::syscalls::lock_in;
 use super::worker_folder::{KERNELS, is_bounded};
-use crate::board::Board as _;
+use crate::board::Board;
 use crate::cgroup::is_in;
+use crate::code::Code;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
 use crate::quota::{Purse, Quota};
@@ -84,6 +85,8 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
     let landlock = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
+    // A GPU's driver takes a tenth of a second for its first context: a client that gets this worker shall not wait for it.
+    let space = board.as_ref().ok().map(|board| board.open(""));
     let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
     let folder = is_bounded(&place.own);
     let cgroup = std::env::var_os(GROUP).is_some_and(|group| is_in(Path::new(&group)));
@@ -92,11 +95,11 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
     control::tell_with(&*control, &FromWorker::Ready(layers, opened), &[kernels.as_fd()])?;
     drop(kernels);
-    let Ok(board) = board else { return Ok(()) }; // The manager says why.
+    let Some(space) = space else { return Ok(()) }; // The manager says why.
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };
-    serve(&board, &place.origin, *assignment, files, control, receiver)
+    serve(space, &place.origin, *assignment, files, control, receiver)
 }
 
 /// Shuts other processes of this user out. Returns the control socket.
@@ -118,7 +121,7 @@ fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
 }
 
 fn serve(
-    board: &NativeBoard,
+    space: Result<<NativeBoard as Board>::Space, Code>,
     origin: &DeviceOrigin,
     assignment: Assignment,
     files: Vec<OwnedFd>,
@@ -152,7 +155,7 @@ fn serve(
     let run = Arc::clone(&dispatcher);
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
-    let space = match board.open(&assignment.name) {
+    let space = match space {
         Ok(space) => space,
         Err(code) => {
             answer_to(&peer, assignment.request, Err(code));
