@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint cloud protos gateware nightly mutants coverage synth bitstream bench sim clocks fuzz docs clean
+.PHONY: help setup build run test lint cloud protos gateware nightly mutants coverage synth bitstream bench sim clocks attacks fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ sim: build ## The nightly simulation: 20,000 seeds
 
 clocks: setup ## The conformance suite on gateware with each set of clocks (nightly)
 	for set in 0 1 2 3; do RACKLOOM_CLOCKS=$$set $(CARGO) test --locked --workspace --test clocks || exit 1; done
+
+attacks: setup ## Every attack on a manager from every place; RACKLOOM_CGROUP=DIR adds bounds (nightly)
+	RACKLOOM_ATTACKS=all $(CARGO) test --locked --workspace --test attacks -- --nocapture
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

@@ -4,18 +4,26 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
-use crate::isolating::{Isolating, Place, counts_to, with_kernels};
+use crate::isolating::{Isolating, OwnGroup, Place, counts_to, with_kernels};
 use crate::site::until;
 
 /// The groups of managers that have a folder here.
 fn groups_of(manager: &Isolating) -> Vec<PathBuf> {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let Some(mount) = mounts.lines().find(|mount| mount.contains(" - cgroup2 ")) else { return Vec::new() };
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).expect("there is such a mount");
-    let parent = Path::new(mount.split(' ').nth(4).unwrap()).join(own);
+    let Some(parent) = parent_of(manager) else { return Vec::new() };
     let folders = manager.folder.path().join("tmp").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
     folders.map(|name| parent.join(name)).filter(|group| group.is_dir()).collect()
+}
+
+/// The group below which this manager makes others.
+fn parent_of(manager: &Isolating) -> Option<PathBuf> {
+    if let Some(OwnGroup(own)) = &manager.group {
+        return Some(own.clone());
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mount = mounts.lines().find(|mount| mount.contains(" - cgroup2 "))?;
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).expect("there is such a mount");
+    Some(Path::new(mount.split(' ').nth(4).unwrap()).join(own))
 }
 
 /// The groups of workers, and the processes in each.
@@ -53,6 +61,10 @@ fn each_worker_has_a_group_and_none_is_left() {
 #[test]
 fn groups_of_a_killed_manager_are_swept() {
     let living = Isolating::start(&[]);
+    if living.group.is_some() {
+        eprintln!("not tried: managers have groups of their own here (RACKLOOM_CGROUP)");
+        return;
+    }
     let mut killed = living.beside(Place::Here);
     let groups = groups_of(&living);
     if groups.is_empty() {

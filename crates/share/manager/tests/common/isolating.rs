@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Program;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rackloom_ipc::Endpoint;
 use rackloom_manager::installed;
@@ -26,6 +27,36 @@ pub struct Isolating {
     pub tcp: Endpoint,
     pub metrics: String,
     pub folder: Arc<tempfile::TempDir>,
+    /// Of its own, where `RACKLOOM_CGROUP` names one whose children may have bounds and that has no processes itself.
+    pub group: Option<OwnGroup>,
+}
+
+/// A control group with one manager, as a service has that may make groups below its own.
+pub struct OwnGroup(pub PathBuf);
+
+impl OwnGroup {
+    fn new(place: Place) -> Option<Self> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let parent = std::env::var_os("RACKLOOM_CGROUP").filter(|_| place == Place::Here)?;
+        let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let group = Path::new(&parent).join(name);
+        std::fs::create_dir(&group).expect("RACKLOOM_CGROUP names a group that this user may change");
+        Some(Self(group))
+    }
+}
+
+impl Drop for OwnGroup {
+    fn drop(&mut self) {
+        // A manager that was killed leaves groups and workers for the next one.
+        std::fs::write(self.0.join("cgroup.kill"), "1").unwrap();
+        until("its groups are gone", || remove(&self.0));
+    }
+}
+
+/// Removes a group and all below it; false if somebody is still there.
+fn remove(group: &Path) -> bool {
+    let below = std::fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    below.fold(true, |all, group| remove(&group) && all) && std::fs::remove_dir(group).is_ok()
 }
 
 /// Where a manager runs.
@@ -51,9 +82,12 @@ fn own_folder() -> Arc<tempfile::TempDir> {
     Arc::new(tempfile::tempdir().unwrap())
 }
 
-/// Where a test's manager may serve metrics: a port that nobody has at the moment.
+/// A port that nobody has at the moment, and that the system gives to no connection on its way out: those are above.
 pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let first = std::process::id() as usize * 61;
+    let mut ports = std::iter::repeat_with(|| 12_000 + (first + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000);
+    ports.find_map(|port| TcpListener::bind(("127.0.0.1", port as u16)).ok()).unwrap().local_addr().unwrap().port()
 }
 
 impl Isolating {
@@ -111,6 +145,10 @@ impl Isolating {
         let metrics = format!("127.0.0.1:{}", free_port());
         let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
         let meminfo = folder.path().join("meminfo");
+        let group = OwnGroup::new(place);
+        let joins = group.as_ref().map_or_else(String::new, |OwnGroup(own)| {
+            format!("echo $$ > {}/cgroup.procs && ", own.display())
+        });
         let (mut command, first) = match place {
             Place::Here | Place::Plain => (Program::new("/bin/sh"), ""),
             Place::Bare => {
@@ -131,7 +169,7 @@ impl Isolating {
         if place == Place::Small {
             std::fs::write(&meminfo, "MemTotal: 8388608 kB\n").unwrap();
         }
-        command.args(["-c", &format!("{first}ulimit -n {files} && exec \"$0\" \"$@\"")]);
+        command.args(["-c", &format!("{joins}{first}ulimit -n {files} && exec \"$0\" \"$@\"")]);
         command.arg(env!("CARGO_BIN_EXE_rackloom-manager"));
         command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
         // The limits of a test's clients.
@@ -148,7 +186,7 @@ impl Isolating {
         }
         command.env("TMPDIR", folder.path().join("tmp")).args(options);
         let process = Process::spawn(&mut command);
-        Self { process, endpoint, tcp, metrics, folder }
+        Self { process, endpoint, tcp, metrics, folder, group }
     }
 
     pub fn client(&self) -> Tenant {
