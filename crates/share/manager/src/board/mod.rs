@@ -117,6 +117,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
+    /// Passes on what kernels have printed since the last call, as far as that can be told from what others have.
+    fn printed(&self, _pass: &mut dyn FnMut(Printed<'_>)) {}
+
     /// The tenant is gone: whatever still waits on its behalf gives up.
     fn leave(&self) {}
 
@@ -244,6 +247,15 @@ pub enum Operation<S: Space> {
     },
     /// Does nothing.
     Marker,
+}
+
+/// What kernels have printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed<'a> {
+    /// A part of it; at most [`rackloom_opencl_wire::INLINE_MAX`] bytes.
+    Text(&'a [u8]),
+    /// There was more, and it is lost.
+    Lost,
 }
 
 /// A launch's index space.

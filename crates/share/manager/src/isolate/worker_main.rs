@@ -25,7 +25,7 @@ use super::worker_folder::{KERNELS, is_bounded};
 use crate::board::Board as _;
 use crate::cgroup::is_in;
 use crate::metrics::Metrics;
-use crate::native::{NativeBoard, Runtime};
+use crate::native::{NativeBoard, Output, Runtime};
 use crate::quota::{Purse, Quota};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::scheduler::{Policy, Share};
@@ -79,6 +79,7 @@ fn start(enclosure: Enclosure) -> anyhow::Result<()> {
 fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     limit(enclosure).context("cannot limit this process")?;
     let control = Arc::new(alone()?);
+    let output = Output::take().context("cannot open a file in memory")?;
     let mut receiver = Receiver::new();
     let first = receiver.next(&control).context("a worker is started by the manager only")?;
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
@@ -96,7 +97,7 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };
-    serve(&board, &place.origin, *assignment, files, control, receiver)
+    serve(&board, &place.origin, output, *assignment, files, control, receiver)
 }
 
 /// Shuts other processes of this user out. Returns the control socket.
@@ -120,6 +121,7 @@ fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
 fn serve(
     board: &NativeBoard,
     origin: &DeviceOrigin,
+    output: Output,
     assignment: Assignment,
     files: Vec<OwnedFd>,
     control: Arc<OwnedFd>,
@@ -153,7 +155,7 @@ fn serve(
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
     let space = match board.open(&assignment.name) {
-        Ok(space) => space,
+        Ok(space) => space.print_to(output),
         Err(code) => {
             answer_to(&peer, assignment.request, Err(code));
             return Ok(());

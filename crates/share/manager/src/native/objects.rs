@@ -10,6 +10,7 @@ use rackloom_ipc::Given;
 
 use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
+use super::output::Output;
 use super::runtime::{Device, Runtime, Table, make};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -30,6 +31,8 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
+    /// What its kernels print, if the process is the tenant's own.
+    pub(super) output: Option<Output>,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -100,7 +103,13 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            output: None,
         })
+    }
+
+    /// The process is the tenant's own, and this is where its kernels print to.
+    pub(crate) fn print_to(self, output: Output) -> Self {
+        Self { output: Some(output), ..self }
     }
 
     /// The queue for the current task.

@@ -19,11 +19,12 @@ use rackloom_sync::lock;
 
 use super::handles::{Kernel, Memory, Program, Queue};
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
+use super::output::Output;
 use super::query;
 use super::runtime::{call, make};
 use super::work::Ticket;
 use super::{arguments, work};
-use crate::board::{Headers, Operation, Space};
+use crate::board::{Headers, Operation, Printed, Space};
 use crate::code::Code;
 use crate::quota::Charge;
 
@@ -242,7 +243,12 @@ impl Space for NativeSpace {
         self.wants_times.store(true, Ordering::Release);
     }
 
+    fn printed(&self, pass: &mut dyn FnMut(Printed<'_>)) {
+        self.output.iter().for_each(|output| output.pass(pass));
+    }
+
     fn begin(&self) {
+        self.output.iter().for_each(Output::begin);
         if self.measures() || !self.wants_times.load(Ordering::Acquire) {
             return;
         }
