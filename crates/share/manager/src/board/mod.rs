@@ -129,6 +129,10 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// OpenCL's code; the operation does not run.
     fn start(&self, operation: &mut Operation<Self>) -> Result<Self::Ticket, Code>;
 
+    /// An operation does not run, because one that it waits for has failed. A kernel's arguments are set all the same:
+    /// later launches rely on that.
+    fn skip(&self, _operation: &Operation<Self>) {}
+
     /// Makes all started operations run.
     fn flush(&self);
 
@@ -278,6 +282,8 @@ pub enum Value<S: Space> {
     Plain(Box<[u8]>),
     /// A buffer, or a null pointer.
     Buffer(Option<Arc<S::Buffer>>),
+    /// A buffer that could not be made, for this reason.
+    Missing(Code),
     /// Size of local memory in bytes.
     Local(u64),
 }

@@ -1,6 +1,7 @@
 //! A tenant's context on a device, and its objects there.
 #![allow(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -68,6 +69,8 @@ pub struct NativeKernel {
     pub(super) kernel: Kernel,
     pub(super) kinds: Kinds,
     pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
+    /// Arguments whose last value was refused, and why.
+    pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
 }

@@ -222,8 +222,12 @@ impl<S: Space> UnderWay<'_, S> {
         let tenant = self.tenant;
         // Before its client learns of the end: what is known to have ended is counted.
         self.metrics.operations.inc();
-        let operation =
-            if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
+        let operation = if tenant.any_failed(&waits) {
+            operation.iter().for_each(|operation| tenant.space.skip(operation));
+            Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+        } else {
+            operation
+        };
         let ticket = operation.and_then(|mut operation| {
             let ticket = tenant.space.start(&mut operation)?;
             Ok((ticket, operation))
