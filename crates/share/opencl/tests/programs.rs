@@ -260,7 +260,8 @@ fn filled_by(bench: &Bench, kernel: cl_kernel, buffer: cl_mem) -> Result<i32, i3
     if status < 0 { Err(status) } else { Ok(read()) }
 }
 
-const MAYBE: &str = "kernel void k(global int *a, global int *b, int n, long m) { a[0] = (b ? b[0] : 40) + n + (int)m; }";
+const MAYBE: &str =
+    "kernel void k(global int *a, global int *b, int n, long m) { a[0] = (b ? b[0] : 40) + n + (int)m; }";
 
 /// hashcat does that with each of its kernels.
 #[test]
