@@ -111,9 +111,9 @@ impl Session {
         if self.is_lost() { Err(Error(CL_DEVICE_NOT_AVAILABLE)) } else { Ok(()) }
     }
 
-    /// Whether the connection is lost.
+    /// Whether the connection is lost: from the first call on that finds it closed, though its end may still be told.
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.lost.load(Ordering::Acquire) || self.client.get().is_some_and(|client| client.closed().is_some())
     }
 
     /// What this program may have at a time; nothing before the manager's `Welcome`.
