@@ -330,3 +330,50 @@ fn a_launch_that_does_not_run_sets_its_arguments() {
         ok!(bench.cl, clReleaseMemObject(buffer));
     }
 }
+
+/// The specification has it take the room of four, but every runtime takes three, so programs give three.
+#[test]
+fn a_vector_of_three_may_be_given_as_three() {
+    for bench in Bench::each(0) {
+        let source =
+            "kernel void k(global int *x, int3 a, uchar3 b, int n) { x[0] = a.x + a.y + a.z + b.x + b.y + b.z + n; }";
+        let kernel = bench.kernel(source, "k");
+        let buffer = bench.filled(&[0; 4]);
+        bench.set(kernel, 0, &buffer);
+        bench.set(kernel, 1, &[1i32, 2, 3]);
+        bench.set(kernel, 2, &[10u8, 20, 30]);
+        bench.set(kernel, 3, &100i32);
+        assert_eq!(filled_by(&bench, kernel, buffer), Ok(166));
+        bench.set(kernel, 1, &[4i32, 5, 6, 7]);
+        assert_eq!(filled_by(&bench, kernel, buffer), Ok(175));
+        for wrong in [8, 16 + 4] {
+            let code = cl!(bench.cl, clSetKernelArg(kernel, 1, wrong, [0u8; 32].as_ptr().cast()));
+            assert_eq!(code, CL_INVALID_ARG_SIZE, "{wrong}");
+        }
+        ok!(bench.cl, clReleaseKernel(kernel));
+        ok!(bench.cl, clReleaseMemObject(buffer));
+    }
+}
+
+#[test]
+fn sources_are_told_that_the_device_has_no_images() {
+    for bench in Bench::each(0) {
+        let source = "
+            #if defined __IMAGE_SUPPORT__ || defined __opencl_c_images || defined __opencl_c_read_write_images
+            kernel void k(global int *x) { x[0] = 1; }
+            #else
+            kernel void k(global int *x) { x[0] = 2; }
+            #endif";
+        let program = bench.program(source);
+        for options in [c"", c"-cl-std=CL3.0"] {
+            ok!(bench.cl, clBuildProgram(program, 0, null(), options.as_ptr(), None, null_mut()));
+            let kernel = make!(bench.cl, clCreateKernel(program, c"k".as_ptr()));
+            let buffer = bench.filled(&[0; 4]);
+            bench.set(kernel, 0, &buffer);
+            assert_eq!(filled_by(&bench, kernel, buffer), Ok(2));
+            ok!(bench.cl, clReleaseKernel(kernel));
+            ok!(bench.cl, clReleaseMemObject(buffer));
+        }
+        ok!(bench.cl, clReleaseProgram(program));
+    }
+}

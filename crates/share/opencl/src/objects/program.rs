@@ -153,7 +153,7 @@ impl Part {
     pub fn bring(&self, options: &str, ours: &[&str]) {
         let (Form::Source, Ok(source)) = (self.form, std::str::from_utf8(&self.bytes)) else { return };
         let Ok(here) = std::env::current_dir() else { return };
-        let text = match includes::expand(source, options, &here, ours) {
+        let text = match without_images(includes::expand(source, options, &here, ours)) {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text.into_bytes()),
         };
@@ -253,6 +253,18 @@ impl Part {
         lock(&self.state).binary_size = Some(size);
         Ok(size as usize)
     }
+}
+
+/// A source for a device without images, as all of this library's are: compilers define what the board has.
+fn without_images(source: Cow<'_, str>) -> Cow<'_, str> {
+    const MACROS: [&str; 4] =
+        ["__IMAGE_SUPPORT__", "__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"];
+    let asked: Vec<_> = MACROS.into_iter().filter(|name| source.contains(name)).collect();
+    if asked.is_empty() {
+        return source;
+    }
+    let undefined: String = asked.iter().map(|name| format!("#undef {name}\n")).collect();
+    format!("{undefined}#line 1\n{source}").into()
 }
 
 impl Default for State {
