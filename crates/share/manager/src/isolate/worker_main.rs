@@ -155,7 +155,7 @@ fn serve(
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
     let space = match board.open(&assignment.name) {
-        Ok(space) => space.print_to(output),
+        Ok(space) => space.alone(output, origin.is_processor),
         Err(code) => {
             answer_to(&peer, assignment.request, Err(code));
             return Ok(());

@@ -34,6 +34,8 @@ pub struct NativeSpace {
     pub(super) last_end: AtomicU64,
     /// What its kernels print, if the process is the tenant's own.
     pub(super) output: Option<Output>,
+    /// Whether no other tenant's bytes can be in the memory of new buffers.
+    pub(super) has_own_memory: bool,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -107,12 +109,13 @@ impl NativeSpace {
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
             output: None,
+            has_own_memory: false,
         })
     }
 
-    /// The process is the tenant's own, and this is where its kernels print to.
-    pub(crate) fn print_to(self, output: Output) -> Self {
-        Self { output: Some(output), ..self }
+    /// The process is the tenant's own, and this is where its kernels print to. On a processor so is its memory.
+    pub(crate) fn alone(self, output: Output, is_processor: bool) -> Self {
+        Self { output: Some(output), has_own_memory: is_processor, ..self }
     }
 
     /// The queue for the current task.

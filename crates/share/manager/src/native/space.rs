@@ -90,7 +90,7 @@ impl Space for NativeSpace {
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
-        let unscrubbed = AtomicBool::new(backing.is_none());
+        let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
         Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
     }
 
