@@ -160,6 +160,30 @@ fn a_small_write_does_not_fill_a_large_buffer() {
 }
 
 #[test]
+fn programs_of_a_user_that_run_at_the_same_time_share_compiled_kernels() {
+    let manager = Isolating::start(&[]);
+    let programs = || {
+        let kept = manager.folder.path().join("tmp");
+        walk(&kept).filter(|path| path.ends_with("program.bc")).count()
+    };
+    let runs = |source: &str| {
+        let t = manager.client();
+        assert_eq!(t.build(0, source).status, 0);
+        t
+    };
+    let first = runs("kernel void a(global int *x) { x[0] = 1; }");
+    std::thread::sleep(Duration::from_millis(1500)); // A file that was just written may not be whole.
+    let [second, third] = ["b", "c"].map(|name| runs(&format!("kernel void {name}(global int *x) {{ x[0] = 2; }}")));
+    drop(second);
+    until("the second has left its own and the first one's", || programs() == 2);
+    drop(third);
+    until("the third has added its own", || programs() == 3);
+    drop(first);
+    until("all have ended", || manager.workers().len() == 1);
+    assert_eq!(programs(), 3);
+}
+
+#[test]
 fn a_kernel_that_never_ends_is_ended_when_others_have_waited() {
     let manager = Isolating::start(&["--stall-time", "500ms"]);
     let (hanging, neighbour) = (manager.client(), manager.client());

@@ -112,6 +112,10 @@ impl WorkerPool {
         };
         if let (Some(tenant), Some(kernels)) = (tenant, &worker.kernels) {
             self.kernels.take(tenant, kernels);
+            // What a driver of another device has in files is not known to be whole before its process ends.
+            if self.origin.is_processor {
+                self.kernels.share(tenant, kernels);
+            }
         }
         let pool = Arc::downgrade(self);
         let refill = move || {
