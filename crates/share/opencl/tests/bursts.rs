@@ -27,7 +27,7 @@ fn main() {
     }
     let folder = tempfile::tempdir().unwrap();
     let socket = format!("unix:{}", folder.path().join("m.sock").display());
-    let more = ["--clients", "150", "--tenant-clients", "150", "--host-memory", "68719476736"];
+    let more = ["--clients", "150", "--tenant-clients", "150", "--host-memory", "64GiB"];
     let manager = Manager::start(&[&socket, "tcp:127.0.0.1:0"], &more);
     for endpoint in &manager.endpoints {
         let start = Instant::now();

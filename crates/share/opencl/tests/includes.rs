@@ -65,17 +65,16 @@ fn sources_include_files_of_the_program() {
         let cl = bench.cl;
         assert_eq!(told(&bench, &format!("#include \"n.h\"\n{body}"), c""), Ok(42));
         assert_eq!(told(&bench, &format!("#include \"./n.h\"\n#include <n.h>\n{body}"), c"-I."), Ok(42));
-        let by_options =
-            format!("#include \"m.h\"\nconstant int o = M + 1;\nkernel void k(global int *x) {{ *x = o; }}");
-        assert_eq!(told(&bench, &by_options, c"-I inc"), Ok(43));
-        assert!(told(&bench, &by_options, c"").unwrap_err().contains("m.h"), "other options, other files");
+        let by_options = "#include \"m.h\"\nconstant int o = M + 1;\nkernel void k(global int *x) { *x = o; }";
+        assert_eq!(told(&bench, by_options, c"-I inc"), Ok(43));
+        assert!(told(&bench, by_options, c"").unwrap_err().contains("m.h"), "other options, other files");
         let large = format!("// {}\n#include \"n.h\"\n{body}", "x".repeat(100_000));
         assert_eq!(told(&bench, &large, c""), Ok(42));
         let wrong = told(&bench, &format!("#include \"wrong.h\"\n{body}"), c"").unwrap_err();
         assert!(wrong.contains("wrong.h:3:"), "{wrong}");
 
         // A program that is built again finds what its options name.
-        let program = bench.program(&by_options);
+        let program = bench.program(by_options);
         let build = |options: &CStr| cl!(cl, clBuildProgram(program, 0, null(), options.as_ptr(), None, null_mut()));
         assert_eq!(build(c""), CL_BUILD_PROGRAM_FAILURE);
         assert_eq!(build(c"-Iinc"), 0);

@@ -35,7 +35,7 @@ fn main() {
     }
     let tests: [(&str, fn()); 5] = [
         ("kernels print on their program's output, in order with its events", prints_in_order),
-        ("what a task prints is bounded, and the program is told", is_bounded),
+        ("what a task prints is bounded, and stderr says so", is_bounded),
         ("a program that does not read loses what it printed, and nothing else", is_not_read),
         ("programs that print at the same time each get their own", do_not_mix),
         ("a kernel that writes what it likes is heard by its own program", writes_junk),

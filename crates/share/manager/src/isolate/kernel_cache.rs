@@ -307,7 +307,7 @@ mod tests {
         std::fs::write(place.path().join("two/c"), "newer").unwrap();
         kernels.keep("t".to_owned(), &one);
         kernels.keep("t".to_owned(), &two);
-        kernels.keep("other".to_owned(), &program(place.path(), "third", &["secret"]));
+        kernels.keep("other".to_owned(), program(place.path(), "third", &["secret"]));
         kernels.take("t", program(place.path(), "next", &[]));
         assert_eq!(files(&place.path().join("next")), ["a/x", "a/y", "b/z", "newer"]);
         // What is new comes first where there is no room for all.

@@ -67,8 +67,8 @@ impl Kinds {
     }
 }
 
-/// Whether it may stand for a null buffer: a library without information about the arguments cannot tell that from local
-/// memory of a handle's size, nor a null handle from the same bytes of a value.
+/// Whether it may stand for a null buffer: a library without information about the arguments cannot tell that from
+/// local memory of a handle's size, nor a null handle from the same bytes of a value.
 fn is_null(value: &Value<NativeSpace>) -> bool {
     match value {
         Value::Plain(bytes) => **bytes == [0; size_of::<cl_mem>()],

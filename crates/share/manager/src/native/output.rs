@@ -1,5 +1,5 @@
-//! What kernels print. A runtime writes it to the standard output of its process; here that is a file in memory, which is
-//! read when a launch has ended.
+//! What kernels print. A runtime writes it to the standard output of its process; here that is a file in memory, which
+//! is read when a launch has ended.
 //!
 //! The file cannot grow: a kernel that prints for ever finds it full, and neither waits for anybody nor takes memory. A
 //! kernel that writes to the file by itself, or moves about in it, confuses its own program only.
@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(write(&all), Ok(PRINTED_MAX as usize));
             assert!(write(&all).is_err(), "it is full");
             assert_eq!(passed(&output), (all[1..].to_vec(), true));
-            assert_eq!(passed(&output), (Vec::new(), false), "it was told");
+            assert_eq!(passed(&output), (Vec::new(), false), "it was said");
         }
         output.begin();
         assert_eq!(rustix::fs::fstat(&output.file).unwrap().st_blocks, 0, "the memory is free");

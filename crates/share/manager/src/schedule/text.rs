@@ -16,12 +16,12 @@ pub(super) struct Text<'a> {
     patience: Duration,
 }
 
-/// Bytes of replies that the client may leave unread before text waits: a quarter of what a channel takes, so that there
-/// is room for all others.
+/// Bytes of replies that the client may leave unread before text waits: a quarter of what a channel takes, so that
+/// there is room for all others.
 const UNREAD_MAX: usize = 1 << 20;
 
-/// How long a task's text may wait for its client in all: many times as long as a thread waits for a processor on a busy
-/// machine, and little beside what a kernel may take.
+/// How long a task's text may wait for its client in all: many times as long as a thread waits for a processor on a
+/// busy machine, and little beside what a kernel may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often it looks meanwhile.

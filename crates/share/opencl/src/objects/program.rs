@@ -148,8 +148,8 @@ impl Part {
         Ok(there.remote.insert(remote).id)
     }
 
-    /// Gets its source, with the files that it includes, ready for the board's compiler: as these options ask, which may
-    /// be others than before. `ours` are names that have a text already.
+    /// Gets its source, with the files that it includes, ready for the board's compiler: as these options ask, which
+    /// may be others than before. `ours` are names that have a text already.
     pub fn bring(&self, options: &str, ours: &[&str]) {
         let (Form::Source, Ok(source)) = (self.form, std::str::from_utf8(&self.bytes)) else { return };
         let Ok(here) = std::env::current_dir() else { return };

@@ -34,8 +34,8 @@ pub enum Completion {
 }
 
 impl Pending {
-    /// The manager says that it has ended. Gives a completion if its bulk may still be under way or text is to be written
-    /// first, for which a handler of messages must not wait.
+    /// The manager says that it has ended. Gives a completion if its bulk may still be under way or text is to be
+    /// written first, for which a handler of messages must not wait.
     pub fn done(
         self,
         in_flight: &InFlight,
@@ -120,8 +120,8 @@ const TEXT_MAX: usize = 64 << 20;
 
 /// Completions that no thread has taken on yet.
 ///
-/// Any thread may take one while there is no text among them. Otherwise they are the session's own thread's, which keeps
-/// their order: an operation ends for the program when what was printed before has been written.
+/// Any thread may take one while there is no text among them. Otherwise they are the session's own thread's, which
+/// keeps their order: an operation ends for the program when what was printed before has been written.
 #[derive(Default)]
 pub struct Completions {
     queue: Mutex<VecDeque<Completion>>,

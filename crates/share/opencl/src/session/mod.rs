@@ -51,7 +51,7 @@ pub struct Session {
     /// Nanoseconds to add to the manager's clock.
     clock: AtomicI64,
     completions: Completions,
-    /// Whether the program was told that text is lost.
+    /// Whether stderr says already that text is lost.
     said_lost: AtomicBool,
     sender: SenderThread,
     me: Weak<Self>,
@@ -269,10 +269,8 @@ impl Handler for Reader {
                 let (transport, is_behind_text) = (session.transport, session.completions.has_text());
                 let late =
                     pending.and_then(|p| p.done(&session.in_flight, transport, is_behind_text, status, times, tail));
-                if let Some(completion) = late {
-                    if session.completions.push(completion) || !WAITS.get() {
-                        session.wake_sender();
-                    }
+                if late.is_some_and(|completion| session.completions.push(completion) || !WAITS.get()) {
+                    session.wake_sender();
                 }
             }
             Some((Reply::Printed { lost }, text)) => session.printed(text, lost),
