@@ -58,9 +58,10 @@ pub fn command(u: &mut Unstructured<'_>) -> Result<()> {
 pub fn reply(u: &mut Unstructured<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     let times = Times { submitted: u.arbitrary()?, started: u.arbitrary()?, ended: u.arbitrary()? };
-    let reply = match u.int_in_range(0..=2)? {
+    let reply = match u.int_in_range(0..=3)? {
         0 => Reply::Done { event: u.arbitrary()?, status: u.arbitrary()?, times: Some(times) },
         1 => Reply::Farewell { reason: u.arbitrary()? },
+        2 => Reply::Printed { lost: u.arbitrary()? },
         _ => {
             let build = Build {
                 status: u.arbitrary()?,

@@ -136,6 +136,53 @@ fn the_next_program_of_a_user_finds_compiled_kernels() {
     assert!(found * 3 < compiled, "{found:?} is not much less than {compiled:?}");
 }
 
+/// Memory of a process of the client's own holds nothing of others.
+#[test]
+fn a_small_write_does_not_fill_a_large_buffer() {
+    let manager = Isolating::start(&[]);
+    let t = Tenant::connect(&manager.tcp);
+    t.buffer(0, 4096);
+    assert_eq!(t.write(0, 0, &[1; 64]).status, 0);
+    let resident = || {
+        let of = |status: String| {
+            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().to_owned();
+            line.strip_suffix(" kB")?.parse::<u64>().ok()
+        };
+        // The keeper of the one that is being started is still as large as the manager.
+        manager.statuses().into_iter().filter_map(of).max().unwrap()
+    };
+    let before = resident();
+    t.buffer(1, 60 << 20);
+    assert_eq!(t.write(1, 1 << 20, &[1; 64]).status, 0);
+    assert_eq!(t.read(1, 1 << 20, 64).tail, [1; 64]);
+    let more = resident().saturating_sub(before);
+    assert!(more < 20 << 10, "{more} KiB");
+}
+
+#[test]
+fn programs_of_a_user_that_run_at_the_same_time_share_compiled_kernels() {
+    let manager = Isolating::start(&[]);
+    let programs = || {
+        let kept = manager.folder.path().join("tmp");
+        walk(&kept).filter(|path| path.ends_with("program.bc")).count()
+    };
+    let runs = |source: &str| {
+        let t = manager.client();
+        assert_eq!(t.build(0, source).status, 0);
+        t
+    };
+    let first = runs("kernel void a(global int *x) { x[0] = 1; }");
+    std::thread::sleep(Duration::from_millis(1500)); // A file that was just written may not be whole.
+    let [second, third] = ["b", "c"].map(|name| runs(&format!("kernel void {name}(global int *x) {{ x[0] = 2; }}")));
+    drop(second);
+    until("the second has left its own and the first one's", || programs() == 2);
+    drop(third);
+    until("the third has added its own", || programs() == 3);
+    drop(first);
+    until("all have ended", || manager.workers().len() == 1);
+    assert_eq!(programs(), 3);
+}
+
 #[test]
 fn a_kernel_that_never_ends_is_ended_when_others_have_waited() {
     let manager = Isolating::start(&["--stall-time", "500ms"]);

@@ -37,10 +37,13 @@ pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encod
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 
 /// This version of the messages. Both sides must speak the same one.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Longest tail: what is longer goes as bulk, for a copy through a ring costs more than a reference from some KiB on.
 pub const INLINE_MAX: usize = 16 * 1024;
+
+/// Most bytes that the kernels of a task may print; what is beyond them is lost.
+pub const PRINTED_MAX: u64 = 16 << 20;
 
 /// Longest text of a build's log; the end of a longer one is cut off.
 pub const LOG_MAX: usize = 32 * 1024;

@@ -24,6 +24,11 @@ pub enum Reply {
         /// The answer, or an error.
         answer: Result<Answer, i32>,
     },
+    /// Kernels have printed what the tail holds. It comes before [`Reply::Done`] of their launch.
+    Printed {
+        /// There was more behind it, and it is lost: over [`crate::PRINTED_MAX`], or not read in time.
+        lost: bool,
+    },
     /// The manager ends this session, and closes the channel next.
     Farewell {
         /// The reason, for a person.

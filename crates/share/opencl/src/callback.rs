@@ -1,23 +1,43 @@
 //! The thread that calls the program.
 //!
 //! One thread calls all functions that the program has set, one after the other, in the order in which they became due.
-//! It is never the thread that reads messages, for a program's function may take long, or call the library.
+//! It is never the thread that reads messages, for a program's function may take long, or call the library. A program
+//! that ends waits a little for the calls that are due: other runtimes make them within the call that made them so.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, Once};
+use std::time::{Duration, Instant};
 
-use rackloom_sync::{lock, wait};
+use rackloom_sync::{lock, wait, wait_until};
 
 use crate::process::PerProcess;
 
 /// A call of a program's function.
 pub type Call = Box<dyn FnOnce() + Send>;
 
+static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
+
+thread_local! {
+    /// Whether this thread makes the calls.
+    static CALLS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How long a program that ends waits for its functions.
+const LAST: Duration = Duration::from_secs(1);
+
 /// Makes these calls soon.
 pub fn call(calls: impl IntoIterator<Item = Call>) {
-    static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
     CALLBACKS.get().push(calls);
+}
+
+/// The program ends.
+extern "C" fn finish() {
+    // One of its functions may have ended it.
+    if !CALLS.get() {
+        CALLBACKS.get().finish(Instant::now() + LAST);
+    }
 }
 
 /// Calls to make, and the thread that makes them, started with the first.
@@ -25,12 +45,16 @@ pub fn call(calls: impl IntoIterator<Item = Call>) {
 struct Callbacks {
     state: Mutex<State>,
     more: Condvar,
+    /// All were made.
+    done: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     calls: VecDeque<Call>,
     running: bool,
+    /// One is being made.
+    calling: bool,
 }
 
 impl Callbacks {
@@ -41,20 +65,38 @@ impl Callbacks {
             return;
         }
         if !state.running {
+            static ONCE: Once = Once::new();
+            // SAFETY: the function waits for a thread that goes on meanwhile, and for a bounded time.
+            ONCE.call_once(|| unsafe { _ = libc::atexit(finish) });
             state.running = spawn("opencl-callback", move || self.run());
         }
         drop(state);
         self.more.notify_one();
     }
 
+    /// Waits until all calls were made, or the time has passed.
+    fn finish(&self, deadline: Instant) {
+        let mut state = lock(&self.state);
+        while state.running && (state.calling || !state.calls.is_empty()) {
+            match wait_until(&self.done, state, Some(deadline)) {
+                Ok(woken) => state = woken,
+                Err(_) => return,
+            }
+        }
+    }
+
     fn run(&self) {
+        CALLS.set(true);
         let mut state = lock(&self.state);
         loop {
             while let Some(call) = state.calls.pop_front() {
+                state.calling = true;
                 drop(state);
                 call();
                 state = lock(&self.state);
+                state.calling = false;
             }
+            self.done.notify_all();
             state = wait(&self.more, state);
         }
     }

@@ -21,6 +21,7 @@
 //! |---|---|
 //! | `error`, `sync`, `config`, `process` | error codes; locks; the environment; values of a process, lost by a fork |
 //! | `stats`, `callback`, `info` | counters; the thread that calls the program; results of the `clGet...Info` calls |
+//! | `includes` | files that sources include |
 //! | `handle` | handles, and the lists of objects that exist |
 //! | `host_memory`, `mapping` | memory that commands read and write; memory in which the program sees a buffer |
 //! | `session` | one connection to a manager: stream, operations in flight, completions, sender thread, board |
@@ -37,6 +38,7 @@ mod error;
 mod handle;
 mod host_memory;
 mod icd;
+mod includes;
 mod info;
 mod mapping;
 mod objects;

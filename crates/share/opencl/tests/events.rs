@@ -293,3 +293,34 @@ fn many_threads_and_more_operations_than_the_manager_takes_at_a_time() {
         });
     }
 }
+
+/// The variable that has this program be the one of the next test.
+const ENDS: &str = "RACKLOOM_TEST_ENDS";
+
+/// Releases a buffer and ends at once.
+#[test]
+fn a_program_that_ends_at_once() {
+    extern "C" fn gone(_: cl_mem, _: *mut c_void) {
+        std::thread::sleep(Duration::from_millis(200));
+        eprintln!("the buffer is gone");
+    }
+    if std::env::var_os(ENDS).is_none() {
+        return;
+    }
+    for bench in Bench::each(0) {
+        let buffer = bench.filled(&[1; 8]);
+        ok!(bench.cl, clSetMemObjectDestructorCallback(buffer, Some(gone), null_mut()));
+        ok!(bench.cl, clReleaseMemObject(buffer));
+    }
+    unsafe { libc::exit(0) };
+}
+
+#[test]
+fn what_is_due_when_a_program_ends_is_still_called() {
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", "a_program_that_ends_at_once", "--nocapture"]).env(ENDS, "1");
+    let output = program.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("the buffer is gone").count(), 2, "{said}");
+}

@@ -10,7 +10,7 @@ use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use common::{Bench, Manager, NEXT, open};
+use common::{Bench, Cl, Manager, NEXT, open};
 use opencl_sys::*;
 
 #[test]
@@ -81,13 +81,45 @@ fn a_lost_manager_gives_errors_and_a_new_one_new_devices() {
     drop(bench);
     assert!(cl.devices().is_empty());
 
-    let _manager = Manager::start(&[&socket], &[]);
+    let manager = Manager::start(&[&socket], &[]);
     let fresh = cl.devices();
     assert!(fresh.len() == 1 && fresh != devices);
     let bench = Bench::of(cl, &fresh, 0);
     let a = bench.filled(&[3; 8]);
     assert_eq!(bench.read(bench.queue(), a, 8), [3; 8]);
     ok!(cl, clReleaseMemObject(a));
+    drop((bench, manager));
+    (0..8).for_each(|_| loses_at_once(cl, &socket));
+}
+
+/// Whoever hears of the loss first finds no device that is lost.
+fn loses_at_once(cl: Cl, socket: &str) {
+    let mut manager = Manager::start(&[socket], &[]);
+    let devices = cl.devices();
+    assert_eq!(devices.len(), 1);
+    let bench = Bench::of(cl, &devices, 0);
+    let queues: Vec<_> = (0..4).map(|_| make!(cl, clCreateCommandQueue(bench.context, devices[0], 0)).addr()).collect();
+    std::thread::scope(|scope| {
+        for queue in &queues {
+            let device = devices[0].addr();
+            scope.spawn(move || {
+                let queue = *queue as cl_command_queue;
+                let start = Instant::now();
+                loop {
+                    let sent = cl!(cl, clEnqueueMarkerWithWaitList(queue, 0, null(), null_mut()));
+                    if sent != 0 || cl!(cl, clFlush(queue)) != 0 {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_micros(100)); // One that waits hears of it later.
+                    assert!(start.elapsed() < Duration::from_secs(60));
+                }
+                assert!(!cl.devices().iter().any(|found| found.addr() == device), "it is lost");
+            });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        manager.kill();
+    });
+    queues.iter().for_each(|queue| ok!(cl, clReleaseCommandQueue(*queue as cl_command_queue)));
 }
 
 /// The error callback of a context.

@@ -235,3 +235,145 @@ fn programs_are_compiled_with_headers_and_linked() {
         ok!(cl, clReleaseMemObject(buffer));
     }
 }
+
+/// A kernel of a linked program, of which boards tell nothing of its arguments.
+fn linked(bench: &Bench, source: &str, name: &CStr) -> cl_kernel {
+    let cl = bench.cl;
+    let part = bench.program(source);
+    ok!(cl, clCompileProgram(part, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
+    let context = bench.context;
+    let program = make!(cl, clLinkProgram(context, 0, null(), null(), 1, &raw const part, None, null_mut()));
+    let kernel = make!(cl, clCreateKernel(program, name.as_ptr()));
+    [part, program].iter().for_each(|program| ok!(cl, clReleaseProgram(*program)));
+    kernel
+}
+
+/// Fills a buffer by the kernel of the next two tests, and gives its first number.
+fn filled_by(bench: &Bench, kernel: cl_kernel, buffer: cl_mem) -> Result<i32, i32> {
+    let mut event = null_mut();
+    let (queue, one) = (bench.queue(), 1usize);
+    ok!(bench.cl, clEnqueueNDRangeKernel(queue, kernel, 1, null(), &raw const one, null(), 0, null(), &raw mut event));
+    ok!(bench.cl, clFinish(queue));
+    let status = bench.status(event);
+    ok!(bench.cl, clReleaseEvent(event));
+    let read = || i32::from_ne_bytes(bench.read(queue, buffer, 4).try_into().unwrap());
+    if status < 0 { Err(status) } else { Ok(read()) }
+}
+
+const MAYBE: &str =
+    "kernel void k(global int *a, global int *b, int n, long m) { a[0] = (b ? b[0] : 40) + n + (int)m; }";
+
+/// hashcat does that with each of its kernels.
+#[test]
+fn a_null_buffer_of_a_linked_kernel() {
+    for bench in Bench::each(0) {
+        let kernel = linked(&bench, MAYBE, c"k");
+        let (a, b) = (bench.filled(&[0; 4]), bench.filled(&7i32.to_ne_bytes()));
+        let nothing: cl_mem = null_mut();
+        bench.set(kernel, 0, &a);
+        bench.set(kernel, 1, &nothing);
+        bench.set(kernel, 2, &3);
+        bench.set(kernel, 3, &0i64); // The same bytes for a value are a value.
+        assert_eq!(filled_by(&bench, kernel, a), Ok(43));
+        bench.set(kernel, 1, &b);
+        assert_eq!(filled_by(&bench, kernel, a), Ok(10));
+        ok!(bench.cl, clSetKernelArg(kernel, 1, 8, null()));
+        assert_eq!(filled_by(&bench, kernel, a), Ok(43));
+        ok!(bench.cl, clReleaseKernel(kernel));
+        [a, b].iter().for_each(|buffer| ok!(bench.cl, clReleaseMemObject(*buffer)));
+    }
+}
+
+/// Here the board knows only at the launch that a value is none for its argument.
+#[test]
+fn a_wrong_argument_of_a_linked_kernel_spoils_no_other() {
+    for bench in Bench::each(0) {
+        let kernel = linked(&bench, MAYBE, c"k");
+        let a = bench.filled(&[0; 4]);
+        bench.set(kernel, 0, &0x1234_5678_i64);
+        ok!(bench.cl, clSetKernelArg(kernel, 1, 8, null()));
+        bench.set(kernel, 2, &3);
+        bench.set(kernel, 3, &5i64);
+        for _ in 0..2 {
+            assert_eq!(filled_by(&bench, kernel, a), Err(CL_INVALID_ARG_VALUE));
+        }
+        bench.set(kernel, 0, &a);
+        assert_eq!(filled_by(&bench, kernel, a), Ok(48), "the others were set before");
+        ok!(bench.cl, clReleaseKernel(kernel));
+        ok!(bench.cl, clReleaseMemObject(a));
+    }
+}
+
+#[test]
+fn a_launch_that_does_not_run_sets_its_arguments() {
+    for bench in Bench::each(0) {
+        let wrong = linked(&bench, MAYBE, c"k");
+        let kernel = bench.kernel(ADD, "add");
+        let buffer = bench.filled(&[0; 4]);
+        bench.set(wrong, 0, &1i64);
+        ok!(bench.cl, clSetKernelArg(wrong, 1, 8, null()));
+        bench.set(wrong, 2, &3);
+        bench.set(wrong, 3, &5i64);
+        let failed = bench.launch(bench.queue(), wrong, 1, &[]);
+        bench.set(kernel, 0, &buffer);
+        bench.set(kernel, 1, &5);
+        let skipped = bench.launch(bench.queue(), kernel, 1, &[failed]);
+        // Sent before it is known that the one before does not run.
+        let run = bench.launch(bench.queue(), kernel, 1, &[]);
+        ok!(bench.cl, clFinish(bench.queue()));
+        assert_eq!(bench.status(failed), CL_INVALID_ARG_VALUE);
+        assert_eq!(bench.status(skipped), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        assert_eq!(bench.status(run), CL_COMPLETE);
+        assert_eq!(bench.read(bench.queue(), buffer, 4), 5i32.to_ne_bytes());
+        [failed, skipped, run].iter().for_each(|event| ok!(bench.cl, clReleaseEvent(*event)));
+        [wrong, kernel].iter().for_each(|kernel| ok!(bench.cl, clReleaseKernel(*kernel)));
+        ok!(bench.cl, clReleaseMemObject(buffer));
+    }
+}
+
+/// The specification has it take the room of four, but every runtime takes three, so programs give three.
+#[test]
+fn a_vector_of_three_may_be_given_as_three() {
+    for bench in Bench::each(0) {
+        let source =
+            "kernel void k(global int *x, int3 a, uchar3 b, int n) { x[0] = a.x + a.y + a.z + b.x + b.y + b.z + n; }";
+        let kernel = bench.kernel(source, "k");
+        let buffer = bench.filled(&[0; 4]);
+        bench.set(kernel, 0, &buffer);
+        bench.set(kernel, 1, &[1i32, 2, 3]);
+        bench.set(kernel, 2, &[10u8, 20, 30]);
+        bench.set(kernel, 3, &100i32);
+        assert_eq!(filled_by(&bench, kernel, buffer), Ok(166));
+        bench.set(kernel, 1, &[4i32, 5, 6, 7]);
+        assert_eq!(filled_by(&bench, kernel, buffer), Ok(175));
+        for wrong in [8, 16 + 4] {
+            let code = cl!(bench.cl, clSetKernelArg(kernel, 1, wrong, [0u8; 32].as_ptr().cast()));
+            assert_eq!(code, CL_INVALID_ARG_SIZE, "{wrong}");
+        }
+        ok!(bench.cl, clReleaseKernel(kernel));
+        ok!(bench.cl, clReleaseMemObject(buffer));
+    }
+}
+
+#[test]
+fn sources_are_told_that_the_device_has_no_images() {
+    for bench in Bench::each(0) {
+        let source = "
+            #if defined __IMAGE_SUPPORT__ || defined __opencl_c_images || defined __opencl_c_read_write_images
+            kernel void k(global int *x) { x[0] = 1; }
+            #else
+            kernel void k(global int *x) { x[0] = 2; }
+            #endif";
+        let program = bench.program(source);
+        for options in [c"", c"-cl-std=CL3.0"] {
+            ok!(bench.cl, clBuildProgram(program, 0, null(), options.as_ptr(), None, null_mut()));
+            let kernel = make!(bench.cl, clCreateKernel(program, c"k".as_ptr()));
+            let buffer = bench.filled(&[0; 4]);
+            bench.set(kernel, 0, &buffer);
+            assert_eq!(filled_by(&bench, kernel, buffer), Ok(2));
+            ok!(bench.cl, clReleaseKernel(kernel));
+            ok!(bench.cl, clReleaseMemObject(buffer));
+        }
+        ok!(bench.cl, clReleaseProgram(program));
+    }
+}

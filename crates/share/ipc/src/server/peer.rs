@@ -110,6 +110,20 @@ impl Peer {
         }
     }
 
+    /// Bytes of messages that are queued because the client has not read those before; moves on what it has room for.
+    #[must_use]
+    pub fn unread(&self) -> usize {
+        let core = &*self.core;
+        let unread = match &core.link {
+            Link::Shm(link) => link.unread(),
+            Link::Tcp(link) => link.unread(),
+        };
+        unread.unwrap_or_else(|why| {
+            core.close(why);
+            0
+        })
+    }
+
     /// Why the channel is closed, if it is.
     #[must_use]
     pub fn closed(&self) -> Option<Closed> {

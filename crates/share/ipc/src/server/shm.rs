@@ -218,6 +218,14 @@ impl ShmPeer {
         self.flush(&mut tx)
     }
 
+    pub(super) fn unread(&self) -> Result<usize, Closed> {
+        let mut tx = lock(&self.tx);
+        if !tx.queue.is_empty() {
+            self.flush(&mut tx)?;
+        }
+        Ok(tx.queued_bytes)
+    }
+
     /// Moves queued messages into the ring; if some remain, the client wakes us when there is space.
     fn flush(&self, tx: &mut Tx) -> Result<(), Closed> {
         let mut pushed = false;

@@ -199,6 +199,12 @@ impl TcpPeer {
         Ok(())
     }
 
+    pub(super) fn unread(&self) -> Result<usize, Closed> {
+        let mut tx = lock(&self.tx);
+        self.flush(&mut tx)?;
+        Ok(tx.queue.len())
+    }
+
     /// Writes what is queued; true if nothing is left.
     fn flush(&self, tx: &mut Tx) -> Result<bool, Closed> {
         while !tx.queue.is_empty() {

@@ -117,6 +117,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
+    /// Passes on what kernels have printed since the last call, as far as that can be told from what others have.
+    fn printed(&self, _pass: &mut dyn FnMut(Printed<'_>)) {}
+
     /// The tenant is gone: whatever still waits on its behalf gives up.
     fn leave(&self) {}
 
@@ -125,6 +128,10 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// # Errors
     /// OpenCL's code; the operation does not run.
     fn start(&self, operation: &mut Operation<Self>) -> Result<Self::Ticket, Code>;
+
+    /// An operation does not run, because one that it waits for has failed. A kernel's arguments are set all the same:
+    /// later launches rely on that.
+    fn skip(&self, _operation: &Operation<Self>) {}
 
     /// Makes all started operations run.
     fn flush(&self);
@@ -246,6 +253,15 @@ pub enum Operation<S: Space> {
     Marker,
 }
 
+/// What kernels have printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed<'a> {
+    /// A part of it; at most [`rackloom_opencl_wire::INLINE_MAX`] bytes.
+    Text(&'a [u8]),
+    /// There was more, and it is lost.
+    Lost,
+}
+
 /// A launch's index space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -266,6 +282,8 @@ pub enum Value<S: Space> {
     Plain(Box<[u8]>),
     /// A buffer, or a null pointer.
     Buffer(Option<Arc<S::Buffer>>),
+    /// A buffer that could not be made, for this reason.
+    Missing(Code),
     /// Size of local memory in bytes.
     Local(u64),
 }

@@ -65,8 +65,25 @@ const fn type_of(dtype: Dtype) -> &'static str {
     }
 }
 
+/// Sets arguments. One that is wrong spoils no other, for the library sends each once; but until it is set anew the
+/// kernel cannot be launched.
+///
+/// # Errors
+/// The kernel has no argument of a number.
+pub(super) fn set_all(
+    kernel: &Kernel,
+    slots: &mut [Option<Slot>],
+    given: &[(u32, Value<CardSpace>)],
+) -> Result<(), Code> {
+    for (index, value) in given {
+        let place = slots.get_mut(*index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
+        *place = Some(slot(kernel, *index, value).unwrap_or_else(Slot::Wrong));
+    }
+    Ok(())
+}
+
 /// Checks an argument of a launch against the kernel's description.
-pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Result<Slot, Code> {
+fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Result<Slot, Code> {
     let arg = kernel.resolved_args().nth(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
     let word = |bytes: &[u8], dtype: Dtype| {
         if bytes.len() != dtype.bytes() {
@@ -81,6 +98,7 @@ pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Res
         (Arg::Address(_), Value::Buffer(Some(buffer))) => Ok(Slot::Buffer(Arc::downgrade(buffer))),
         (Arg::Extent(_), Value::Plain(bytes)) => word(bytes, EXTENT),
         (Arg::Value(scalar), Value::Plain(bytes)) => word(bytes, scalar.dtype),
+        (_, Value::Missing(code)) => Err(*code),
         _ => Err(Code(CL_INVALID_ARG_VALUE)),
     }
 }
@@ -92,6 +110,9 @@ pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Res
 pub(super) fn words(kernel: &Kernel, slots: &[Option<Slot>]) -> Result<(Vec<u64>, Vec<Arc<CardBuffer>>), Code> {
     let slots: Option<Vec<&Slot>> = slots.iter().map(Option::as_ref).collect();
     let slots = slots.ok_or(Code(CL_INVALID_KERNEL_ARGS))?;
+    if let Some(code) = slots.iter().find_map(|slot| if let Slot::Wrong(code) = slot { Some(*code) } else { None }) {
+        return Err(code);
+    }
     let extents = kernel.resolved_args().zip(&slots).filter_map(|(arg, slot)| match (arg, slot) {
         (Arg::Extent(dim), Slot::Word(extent)) => Some((dim, *extent)),
         _ => None,
@@ -109,7 +130,7 @@ pub(super) fn words(kernel: &Kernel, slots: &[Option<Slot>]) -> Result<(Vec<u64>
                 buffers.push(buffer);
             }
             (_, Slot::Word(word)) => words.push(*word),
-            (_, Slot::Buffer(_)) => return Err(Code(CL_INVALID_ARG_VALUE)),
+            (_, Slot::Buffer(_) | Slot::Wrong(_)) => return Err(Code(CL_INVALID_ARG_VALUE)),
         }
     }
     Ok((words, buffers))

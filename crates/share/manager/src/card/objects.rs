@@ -10,6 +10,7 @@ use super::claim::{Block, Card};
 use super::consent::TenantGone;
 use super::tenancy::{Sharing, TenantNumber};
 use super::transfer::Range;
+use crate::code::Code;
 
 /// A tenant's space on a card.
 pub struct CardSpace {
@@ -59,6 +60,8 @@ pub(super) enum Slot {
     Word(u64),
     /// An array. The program may release the buffer while the kernel lives; then the argument is unset.
     Buffer(Weak<CardBuffer>),
+    /// None for this argument, for this reason.
+    Wrong(Code),
 }
 
 impl std::fmt::Debug for CardSpace {

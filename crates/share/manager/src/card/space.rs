@@ -9,6 +9,7 @@ use opencl_sys::{
 };
 use rackloom_ipc::Given;
 use rackloom_opencl_wire::{Build, Form, KernelInfo, Times};
+use rackloom_sync::lock;
 
 use super::arguments;
 use super::objects::{CardBuffer, CardKernel, CardSpace};
@@ -99,6 +100,14 @@ impl Space for CardSpace {
 
     fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
         work::start(&self.card, operation)
+    }
+
+    fn skip(&self, operation: &Operation<Self>) {
+        if let Operation::Launch { kernel, arguments, .. } = operation {
+            let description = &kernel.built.image.manifest().kernels[usize::from(kernel.number)];
+            // What is wrong fails the next launch, too.
+            let _ = arguments::set_all(description, &mut lock(&kernel.slots), arguments);
+        }
     }
 
     fn leave(&self) {

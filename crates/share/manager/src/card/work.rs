@@ -293,10 +293,7 @@ fn launch(
     let description = &kernel.built.image.manifest().kernels[usize::from(kernel.number)];
     let (words, buffers) = {
         let mut slots = lock(&kernel.slots);
-        for (index, value) in arguments {
-            let slot = arguments::slot(description, *index, value)?;
-            slots[*index as usize] = Some(slot);
-        }
+        arguments::set_all(description, &mut slots, arguments)?;
         arguments::words(description, &slots)?
     };
     // A card's kernel gets no work-item number: it is the whole work.

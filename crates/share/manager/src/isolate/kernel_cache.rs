@@ -1,18 +1,22 @@
-//! A cache of compiled kernels, kept for the next program of the same tenant and nobody else: kernels are code, and
+//! A cache of compiled kernels, kept for other programs of the same tenant and nobody else: kernels are code, and
 //! whoever could write another tenant's would run in its process.
 //!
-//! A worker's folder may be on a file system that only the worker sees, so files are copied, by an open folder.
+//! A program finds what those before it have left, and on a processor what those that run have compiled so far. What a
+//! program leaves is added to what others have left. A worker's folder may be on a file system that only the worker
+//! sees, so files are copied, by an open folder.
 
 use std::collections::VecDeque;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, SystemTime};
 
 use rackloom_sync::lock;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, mkdirat, open, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, mkdirat, open, openat, statat, unlinkat};
 
 use crate::home::remove;
 
@@ -22,17 +26,21 @@ pub(super) struct KernelCache {
     folder: PathBuf,
     /// In the order in which they were kept.
     kept: Mutex<VecDeque<(String, Arc<Kept>)>>,
+    /// Folders of programs that run, by tenant, in the order of their starts.
+    running: Mutex<Vec<(String, Weak<OwnedFd>)>>,
     next: AtomicU64,
 }
 
 /// A tenant's folder, removed when nobody copies from it any more.
 #[derive(Debug)]
-struct Kept(PathBuf);
+struct Kept {
+    folder: PathBuf,
+    files: u64,
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        let Self(folder) = self;
-        let _ = remove(folder); // Else it goes with the others.
+        let _ = remove(&self.folder); // Else it goes with the others.
     }
 }
 
@@ -45,40 +53,84 @@ const BYTES_MAX: u64 = 32 << 20;
 /// Most files and folders of a tenant that are kept.
 const FILES_MAX: u64 = 8192;
 
+/// Most of all tenants: a manager that stops removes them, which takes a second for so many.
+const FILES_OF_ALL: u64 = 65_536;
+
+/// Entries of folders that are looked at for one program: a hostile one may have made many that are not copied.
+const LOOKS_MAX: u64 = 4 * FILES_MAX;
+
 /// Folders within folders; PoCL has five.
 const DEPTH_MAX: u32 = 8;
+
+/// Programs that run of which another one's kernels are taken.
+const RUNNING_MAX: usize = 4;
+
+/// How long ago a file of a program that runs must have been changed: it may be written to still.
+const SETTLED: Duration = Duration::from_secs(1);
 
 impl KernelCache {
     /// An empty cache in a new folder.
     pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
         std::fs::create_dir(&folder)?;
-        Ok(Self { folder, kept: Mutex::default(), next: AtomicU64::new(0) })
+        let (kept, running) = Default::default();
+        Ok(Self { folder, kept, running, next: AtomicU64::new(0) })
     }
 
-    /// Copies a tenant's kernels to a worker that has no client yet.
+    /// Copies a tenant's kernels to a worker that has no client yet: those that were kept, and those of its programs
+    /// that run.
     pub(super) fn take(&self, tenant: &str, to: impl AsFd) {
-        let kept = lock(&self.kept).iter().find(|(of, _)| of == tenant).map(|(_, kept)| Arc::clone(kept));
-        if let Some(from) = kept.and_then(|kept| enter(&kept.0).ok()) {
-            let _ = Copier::new().copy(&from, to.as_fd(), DEPTH_MAX); // Or it starts with a part.
+        let mut copier = Copier::new();
+        if let Some(from) = self.kept(tenant).and_then(|kept| enter(&kept.folder).ok()) {
+            let _ = copier.copy(&from, to.as_fd(), DEPTH_MAX); // Or it starts with a part.
+        }
+        copier.settled = Some(SystemTime::now() - SETTLED);
+        let running: Vec<_> = {
+            let running = lock(&self.running);
+            let theirs = running.iter().rev().filter(|(of, _)| of == tenant);
+            theirs.filter_map(|(_, folder)| folder.upgrade()).take(RUNNING_MAX).collect()
+        };
+        for from in running {
+            let _ = copier.copy(from, to.as_fd(), DEPTH_MAX);
         }
     }
 
-    /// Keeps a tenant's kernels, whose worker has ended.
+    /// Other programs of the tenant may have the kernels of this one while it runs.
+    pub(super) fn share(&self, tenant: &str, folder: &Arc<OwnedFd>) {
+        let mut running = lock(&self.running);
+        running.retain(|(_, folder)| folder.strong_count() > 0);
+        running.push((tenant.to_owned(), Arc::downgrade(folder)));
+    }
+
+    fn kept(&self, tenant: &str) -> Option<Arc<Kept>> {
+        lock(&self.kept).iter().find(|(of, _)| of == tenant).map(|(_, kept)| Arc::clone(kept))
+    }
+
+    /// Keeps a tenant's kernels, whose worker has ended, and of those that were kept before as many as there is room
+    /// for.
     pub(super) fn keep(&self, tenant: String, from: impl AsFd) {
-        let kept = Kept(self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string()));
-        let made = std::fs::create_dir(&kept.0).and_then(|()| enter(&kept.0));
+        let folder = self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
+        let made = std::fs::create_dir(&folder).and_then(|()| enter(&folder));
+        let mut kept = Kept { folder, files: 0 };
         let Ok(to) = made else { return };
         let mut copier = Copier::new();
         if copier.copy(from.as_fd(), to.as_fd(), DEPTH_MAX).is_err() || copier.is_new() {
             return; // The disk is full, or there were no kernels.
         }
+        if let Some(before) = self.kept(&tenant).and_then(|kept| enter(&kept.folder).ok()) {
+            let _ = copier.copy(before, to.as_fd(), DEPTH_MAX); // Or only the new ones are kept.
+        }
+        kept.files = FILES_MAX - copier.files;
         let mut all = lock(&self.kept);
+        let mut gone = Vec::new();
         let before = all.iter().position(|(of, _)| *of == tenant);
-        let before = before.and_then(|at| all.remove(at));
+        gone.extend(before.and_then(|at| all.remove(at)));
         all.push_back((tenant, Arc::new(kept)));
-        let oldest = if all.len() > KEPT_MAX { all.pop_front() } else { None };
+        let files = |all: &VecDeque<(String, Arc<Kept>)>| all.iter().map(|(_, kept)| kept.files).sum::<u64>();
+        while all.len() > KEPT_MAX || files(&all) > FILES_OF_ALL {
+            gone.extend(all.pop_front());
+        }
         drop(all);
-        drop((before, oldest)); // Removed while nobody waits.
+        drop(gone); // Removed while nobody waits.
     }
 }
 
@@ -86,15 +138,18 @@ fn enter(folder: &Path) -> io::Result<OwnedFd> {
     Ok(open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Copies what a hostile worker may have made: files and folders only, and not too many.
+/// Copies what a hostile worker may have made: files and folders only, and not too many. What is there already stays.
 struct Copier {
     bytes: u64,
     files: u64,
+    looks: u64,
+    /// Only files that have not changed since then.
+    settled: Option<SystemTime>,
 }
 
 impl Copier {
     const fn new() -> Self {
-        Self { bytes: BYTES_MAX, files: FILES_MAX }
+        Self { bytes: BYTES_MAX, files: FILES_MAX, looks: LOOKS_MAX, settled: None }
     }
 
     const fn is_new(&self) -> bool {
@@ -112,6 +167,8 @@ impl Copier {
     fn copy(&mut self, from: impl AsFd, to: impl AsFd, depth: u32) -> io::Result<()> {
         let (from, to) = (from.as_fd(), to.as_fd());
         for entry in Dir::read_from(from)? {
+            let Some(looks) = self.looks.checked_sub(1) else { return Ok(()) };
+            self.looks = looks;
             let entry = entry?;
             let name = entry.file_name();
             if [c".", c".."].contains(&name) {
@@ -119,27 +176,37 @@ impl Copier {
             }
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let Ok(source) = openat(from, name, flags, Mode::empty()) else { continue }; // It is a link.
-            let what = fstat(&source)?;
-            let size = u64::try_from(what.st_size).unwrap_or(u64::MAX);
-            match FileType::from_raw_mode(what.st_mode) {
-                FileType::Directory if depth > 0 && self.counts(0) => {
+            let is_there = statat(to, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+            match FileType::from_raw_mode(fstat(&source)?.st_mode) {
+                FileType::Directory if depth > 0 && (is_there || self.counts(0)) => {
                     let _ = mkdirat(to, name, Mode::RWXU); // Or it is there.
-                    self.copy(source, openat(to, name, flags | OFlags::DIRECTORY, Mode::empty())?, depth - 1)?;
-                }
-                FileType::RegularFile if self.counts(size) => {
-                    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | flags;
-                    let mut target = File::from(openat(to, name, flags, Mode::RUSR | Mode::WUSR)?);
-                    let copied = io::copy(&mut File::from(source).take(size), &mut target);
-                    if copied.as_ref().ok() != Some(&size) {
-                        // A part of a library would crash whoever loads it.
-                        unlinkat(to, name, AtFlags::empty())?;
+                    // Else what is there is a file.
+                    if let Ok(target) = openat(to, name, flags | OFlags::DIRECTORY, Mode::empty()) {
+                        self.copy(source, target, depth - 1)?;
                     }
-                    copied?;
                 }
+                FileType::RegularFile if !is_there => self.copy_file(File::from(source), to, name)?,
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    fn copy_file(&mut self, source: File, to: impl AsFd, name: &CStr) -> io::Result<()> {
+        let before = source.metadata()?;
+        let is_settled = |changed: SystemTime| self.settled.is_none_or(|settled| changed <= settled);
+        if !is_settled(before.modified()?) || !self.counts(before.len()) {
+            return Ok(());
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut target = File::from(openat(to.as_fd(), name, flags, Mode::RUSR | Mode::WUSR)?);
+        let copied = io::copy(&mut (&source).take(before.len()), &mut target);
+        let is_same = source.metadata()?.modified()? == before.modified()?;
+        if copied.as_ref().ok() != Some(&before.len()) || !is_same {
+            // A part of a library would crash whoever loads it.
+            unlinkat(to, name, AtFlags::empty())?;
+        }
+        copied.map(drop)
     }
 }
 
@@ -205,5 +272,89 @@ mod tests {
         assert_eq!(std::fs::read(next.join("d/file")).unwrap(), b"code");
         let depth = std::iter::successors(Some(next), |at| Some(at.join("d")).filter(|at| at.exists())).count();
         assert_eq!(depth as u32, DEPTH_MAX + 1);
+    }
+
+    /// The folder of a program, with these files.
+    fn program(place: &Path, name: &str, files: &[&str]) -> Arc<OwnedFd> {
+        let own = place.join(name);
+        std::fs::create_dir(&own).unwrap();
+        for file in files {
+            let path = own.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, *file).unwrap();
+        }
+        Arc::new(enter(&own).unwrap())
+    }
+
+    /// The files in a folder and below, with their bytes.
+    fn files(folder: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        for entry in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true => found.extend(files(&entry)),
+                false => found.push(std::fs::read_to_string(entry).unwrap()),
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn programs_that_ran_at_the_same_time_both_leave_theirs() {
+        let (place, kernels) = cache();
+        let [one, two] = [("one", ["a/x", "a/y", "c"]), ("two", ["a/x", "b/z", "c"])]
+            .map(|(name, files)| program(place.path(), name, &files));
+        std::fs::write(place.path().join("two/c"), "newer").unwrap();
+        kernels.keep("t".to_owned(), &one);
+        kernels.keep("t".to_owned(), &two);
+        kernels.keep("other".to_owned(), program(place.path(), "third", &["secret"]));
+        kernels.take("t", program(place.path(), "next", &[]));
+        assert_eq!(files(&place.path().join("next")), ["a/x", "a/y", "b/z", "newer"]);
+        // What is new comes first where there is no room for all.
+        let large = program(place.path(), "large", &[]);
+        File::create(place.path().join("large/large")).unwrap().set_len(BYTES_MAX - 4).unwrap();
+        kernels.keep("t".to_owned(), &large);
+        kernels.take("t", program(place.path(), "last", &[]));
+        let lengths =
+            place.path().join("last").read_dir().unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+        assert!(lengths.filter(|len| *len == BYTES_MAX - 4).count() == 1);
+        assert_eq!(kernels.folder.read_dir().unwrap().count(), 2, "one for each tenant");
+    }
+
+    #[test]
+    fn a_program_finds_what_others_of_its_tenant_have_compiled_so_far() {
+        let (place, kernels) = cache();
+        let old = |name: &str| {
+            let file = File::options().write(true).open(place.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(5)).unwrap();
+        };
+        let runs = program(place.path(), "runs", &["a/x", "a/written"]);
+        old("runs/a/x");
+        kernels.share("t", &runs);
+        let others = program(place.path(), "others", &["secret"]);
+        old("others/secret");
+        kernels.share("other", &others);
+        for name in ["first", "second"] {
+            kernels.take("t", program(place.path(), name, &[]));
+            assert_eq!(files(&place.path().join(name)), ["a/x"], "what is settled");
+        }
+        drop(runs);
+        kernels.take("t", program(place.path(), "third", &[]));
+        assert!(files(&place.path().join("third")).is_empty(), "it has ended");
+    }
+
+    #[test]
+    fn all_tenants_together_are_bounded() {
+        let (place, kernels) = cache();
+        let own = program(place.path(), "own", &[]);
+        for number in 0..FILES_MAX {
+            File::create(place.path().join(format!("own/{number}"))).unwrap();
+        }
+        for tenant in 0..=FILES_OF_ALL / FILES_MAX {
+            kernels.keep(tenant.to_string(), &own);
+        }
+        let kept: Vec<_> = lock(&kernels.kept).iter().map(|(tenant, kept)| (tenant.clone(), kept.files)).collect();
+        let last = (1..=FILES_OF_ALL / FILES_MAX).map(|tenant| (tenant.to_string(), FILES_MAX));
+        assert_eq!(kept, last.collect::<Vec<_>>());
     }
 }

@@ -26,7 +26,7 @@ use crate::board::Board;
 use crate::cgroup::is_in;
 use crate::code::Code;
 use crate::metrics::Metrics;
-use crate::native::{NativeBoard, Runtime};
+use crate::native::{NativeBoard, Output, Runtime};
 use crate::quota::{Purse, Quota};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::scheduler::{Policy, Share};
@@ -80,6 +80,7 @@ fn start(enclosure: Enclosure) -> anyhow::Result<()> {
 fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     limit(enclosure).context("cannot limit this process")?;
     let control = Arc::new(alone()?);
+    let output = Output::take().context("cannot open a file in memory")?;
     let mut receiver = Receiver::new();
     let first = receiver.next(&control).context("a worker is started by the manager only")?;
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
@@ -99,7 +100,7 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };
-    serve(space, &place.origin, *assignment, files, control, receiver)
+    serve(space, &place.origin, output, *assignment, files, control, receiver)
 }
 
 /// Shuts other processes of this user out. Returns the control socket.
@@ -123,6 +124,7 @@ fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
 fn serve(
     space: Result<<NativeBoard as Board>::Space, Code>,
     origin: &DeviceOrigin,
+    output: Output,
     assignment: Assignment,
     files: Vec<OwnedFd>,
     control: Arc<OwnedFd>,
@@ -156,7 +158,7 @@ fn serve(
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
     let space = match space {
-        Ok(space) => space,
+        Ok(space) => space.alone(output, origin.is_processor),
         Err(code) => {
             answer_to(&peer, assignment.request, Err(code));
             return Ok(());

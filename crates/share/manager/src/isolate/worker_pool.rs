@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use rackloom_sync::lock;
+use rackloom_sync::{lock, wait};
 
 use super::confine::may_occupy;
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
@@ -25,6 +25,7 @@ pub(super) struct WorkerPool {
     memory: u64,
     /// Workers ready for a client, one for each kind of access that clients have needed.
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
+    starts: Starts,
     kernels: KernelCache,
     /// The parent of the workers' folders.
     folder: PathBuf,
@@ -51,6 +52,7 @@ impl WorkerPool {
             origin,
             memory,
             spare,
+            starts: Starts::default(),
             kernels,
             folder,
             host,
@@ -86,27 +88,42 @@ impl WorkerPool {
         lock(&self.spare)
     }
 
+    /// A worker that is ready, if one is.
+    fn ready(&self, access: ReadAccess) -> Option<Worker> {
+        let spare = self.spare().remove(&access);
+        // While it was idle, somebody may have ended it.
+        spare.and_then(|mut worker| worker.is_there().then_some(worker))
+    }
+
     /// Takes a worker for a client of this tenant, if the tenant is known; the next one is started meanwhile.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, access: ReadAccess) -> io::Result<Worker> {
-        let spare = self.spare().remove(&access);
-        // While it was idle, somebody may have ended it.
-        let spare = spare.and_then(|mut worker| worker.is_there().then_some(worker));
-        let worker = match spare {
+        let worker = match self.ready(access) {
             Some(worker) => worker,
-            None => self.start(access)?,
+            None => {
+                let _turn = self.starts.turn()?;
+                match self.ready(access) {
+                    Some(worker) => worker,
+                    None => self.start(access)?,
+                }
+            }
         };
         if let (Some(tenant), Some(kernels)) = (tenant, &worker.kernels) {
             self.kernels.take(tenant, kernels);
+            // What a driver of another device has in files is not known to be whole before its process ends.
+            if self.origin.is_processor {
+                self.kernels.share(tenant, kernels);
+            }
         }
         let pool = Arc::downgrade(self);
         let refill = move || {
             let Some(pool) = pool.upgrade() else { return };
-            let mut spare = pool.spare(); // A client that comes meanwhile waits for this one.
-            if !spare.contains_key(&access) {
-                spare.extend(pool.start(access).ok().map(|worker| (access, worker)));
+            let Ok(_turn) = pool.starts.turn() else { return };
+            if !pool.spare().contains_key(&access) {
+                let worker = pool.start(access).ok();
+                pool.spare().extend(worker.map(|worker| (access, worker)));
             }
         };
         // If the thread cannot start, the next client waits a little longer.
@@ -127,7 +144,65 @@ impl WorkerPool {
 
     /// Removes the folders, though some workers may not have ended yet.
     pub(super) fn close(&self) {
+        self.starts.close(); // Those that are starting have their folders in this one.
         drop(std::mem::take(&mut *self.spare()));
         let _ = remove(&self.folder); // What is left goes with the home.
+    }
+}
+
+/// Turns to start a worker: several at a time, since many programs may start at once, but no more than processors run
+/// well. The others wait, rather than all taking longer than any may take.
+#[derive(Debug, Default)]
+struct Starts {
+    state: Mutex<StartState>,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct StartState {
+    running: usize,
+    is_closed: bool,
+}
+
+/// A turn, until this is dropped.
+struct Turn<'a>(&'a Starts);
+
+/// Most workers that start at a time, whatever the machine: each takes some files, memory and a place on the disk.
+const STARTS_MAX: usize = 16;
+
+impl Starts {
+    /// Waits for a turn.
+    ///
+    /// # Errors
+    /// There are no more turns.
+    fn turn(&self) -> io::Result<Turn<'_>> {
+        let most = std::thread::available_parallelism().map_or(1, usize::from).clamp(2, STARTS_MAX);
+        let mut state = lock(&self.state);
+        while state.running >= most && !state.is_closed {
+            state = wait(&self.ended, state);
+        }
+        if state.is_closed {
+            return Err(io::Error::other("the manager stops"));
+        }
+        state.running += 1;
+        Ok(Turn(self))
+    }
+
+    /// Ends all turns; waits for those that were given.
+    fn close(&self) {
+        let mut state = lock(&self.state);
+        state.is_closed = true;
+        self.ended.notify_all();
+        while state.running > 0 {
+            state = wait(&self.ended, state);
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let Self(starts) = self;
+        lock(&starts.state).running -= 1;
+        starts.ended.notify_all();
     }
 }

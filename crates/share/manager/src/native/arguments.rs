@@ -49,26 +49,62 @@ impl Kinds {
         self.0.len()
     }
 
+    fn is_buffer(&self, index: u32) -> bool {
+        self.0.get(index as usize) == Some(&Kind::Buffer)
+    }
+
     /// Checks that the value may be passed to the runtime.
     fn allow(&self, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
         let kind = self.0.get(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
         match (kind, value) {
+            (_, Value::Missing(_)) => Ok(()), // It has an error of its own.
             (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
-            // The same call as for a null buffer: a library without information about the arguments may mean either.
-            (Kind::Buffer, Value::Local(bytes)) if *bytes == size_of::<cl_mem>() as u64 => Ok(()),
+            (Kind::Buffer, value) if is_null(value) => Ok(()),
             _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
     }
 }
 
+/// Whether it may stand for a null buffer: a library without information about the arguments cannot tell that from
+/// local memory of a handle's size, nor a null handle from the same bytes of a value.
+fn is_null(value: &Value<NativeSpace>) -> bool {
+    match value {
+        Value::Plain(bytes) => **bytes == [0; size_of::<cl_mem>()],
+        Value::Local(bytes) => *bytes == size_of::<cl_mem>() as u64,
+        Value::Buffer(buffer) => buffer.is_none(),
+        Value::Missing(_) => false,
+    }
+}
+
+/// Sets arguments. One that is wrong spoils no other, for the library sends each once; but until it is set anew the
+/// kernel cannot be launched.
+///
+/// # Errors
+/// The first of the wrong ones has this code.
+pub(super) fn set_all(table: Table, kernel: &NativeKernel, given: &[(u32, Value<NativeSpace>)]) -> Result<(), Code> {
+    let mut wrong = lock(&kernel.wrong);
+    for (index, value) in given {
+        match set(table, kernel, *index, value) {
+            Ok(()) => drop(wrong.remove(index)),
+            // No argument of this number will ever be set.
+            Err(code @ Code(CL_INVALID_ARG_INDEX)) => return Err(code),
+            Err(code) => drop(wrong.insert(*index, code)),
+        }
+    }
+    wrong.values().next().map_or(Ok(()), |code| Err(*code))
+}
+
 /// Sets an argument, and keeps the buffer that it refers to.
-pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
+fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
     kernel.kinds.allow(index, value)?;
     let raw = kernel.kernel.raw();
     let mut held = None;
     match value {
+        _ if kernel.kinds.is_buffer(index) && is_null(value) => {
+            call!(table, clSetKernelArg(raw, index, size_of::<cl_mem>(), null()))?;
+        }
         Value::Plain(bytes) => {
             call!(table, clSetKernelArg(raw, index, bytes.len(), bytes.as_ptr().cast()))?;
         }
@@ -78,6 +114,7 @@ pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value
             call!(table, clSetKernelArg(raw, index, size_of::<cl_mem>(), at))?;
             held.clone_from(buffer);
         }
+        Value::Missing(code) => return Err(*code),
         Value::Local(bytes) => {
             call!(table, clSetKernelArg(raw, index, *bytes as usize, null()))?;
         }

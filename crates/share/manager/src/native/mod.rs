@@ -9,10 +9,12 @@ mod clock;
 mod coherence;
 mod handles;
 mod objects;
+mod output;
 mod query;
 mod runtime;
 mod space;
 mod work;
 
 pub use board::NativeBoard;
+pub(crate) use output::Output;
 pub use runtime::{Runtime, installed};

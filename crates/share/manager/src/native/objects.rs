@@ -1,6 +1,7 @@
 //! A tenant's context on a device, and its objects there.
 #![allow(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,6 +11,7 @@ use rackloom_ipc::Given;
 
 use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
+use super::output::Output;
 use super::runtime::{Device, Runtime, Table, make};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -30,6 +32,10 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
+    /// What its kernels print, if the process is the tenant's own.
+    pub(super) output: Option<Output>,
+    /// Whether no other tenant's bytes can be in the memory of new buffers.
+    pub(super) has_own_memory: bool,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -65,6 +71,8 @@ pub struct NativeKernel {
     pub(super) kernel: Kernel,
     pub(super) kinds: Kinds,
     pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
+    /// Arguments whose last value was refused, and why.
+    pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
 }
@@ -100,7 +108,14 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            output: None,
+            has_own_memory: false,
         })
+    }
+
+    /// The process is the tenant's own, and this is where its kernels print to. On a processor so is its memory.
+    pub(crate) fn alone(self, output: Output, is_processor: bool) -> Self {
+        Self { output: Some(output), has_own_memory: is_processor, ..self }
     }
 
     /// The queue for the current task.

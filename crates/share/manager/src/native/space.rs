@@ -19,11 +19,12 @@ use rackloom_sync::lock;
 
 use super::handles::{Kernel, Memory, Program, Queue};
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
+use super::output::Output;
 use super::query;
 use super::runtime::{call, make};
 use super::work::Ticket;
 use super::{arguments, work};
-use crate::board::{Headers, Operation, Space};
+use crate::board::{Headers, Operation, Printed, Space};
 use crate::code::Code;
 use crate::quota::Charge;
 
@@ -89,7 +90,7 @@ impl Space for NativeSpace {
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
-        let unscrubbed = AtomicBool::new(backing.is_none());
+        let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
         Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
     }
 
@@ -231,7 +232,7 @@ impl Space for NativeSpace {
         let kernel = self.make_kernel(program, name)?;
         let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
-        Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), last_ns: AtomicU64::new(0) })
+        Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), wrong: Mutex::default(), last_ns: AtomicU64::new(0) })
     }
 
     fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {
@@ -242,7 +243,12 @@ impl Space for NativeSpace {
         self.wants_times.store(true, Ordering::Release);
     }
 
+    fn printed(&self, pass: &mut dyn FnMut(Printed<'_>)) {
+        self.output.iter().for_each(|output| output.pass(pass));
+    }
+
     fn begin(&self) {
+        self.output.iter().for_each(Output::begin);
         if self.measures() || !self.wants_times.load(Ordering::Acquire) {
             return;
         }
@@ -256,6 +262,12 @@ impl Space for NativeSpace {
 
     fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
         work::start(self, operation)
+    }
+
+    fn skip(&self, operation: &Operation<Self>) {
+        if let Operation::Launch { kernel, arguments, .. } = operation {
+            let _ = arguments::set_all(self.table, kernel, arguments); // What is wrong fails the next launch, too.
+        }
     }
 
     fn flush(&self) {

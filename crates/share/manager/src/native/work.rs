@@ -133,8 +133,8 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             enqueue!(space, clEnqueueUnmapMemObject(buffer.memory.raw(), place.cast()))
         }
         Operation::Launch { kernel, shape, arguments } => {
-            for (index, value) in arguments.iter() {
-                arguments::set(space.table, kernel, *index, value)?;
+            arguments::set_all(space.table, kernel, arguments)?;
+            for (_, value) in arguments.iter() {
                 if let Value::Buffer(Some(buffer)) = value {
                     scrub(space, buffer)?;
                 }

@@ -6,4 +6,5 @@
 pub(crate) mod dispatcher;
 pub mod scheduler;
 pub(crate) mod task;
+mod text;
 pub(crate) mod think_time;

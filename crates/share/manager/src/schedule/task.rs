@@ -15,6 +15,7 @@ use rackloom_sync::lock;
 
 use super::dispatcher::Job;
 use super::scheduler::{Share, TenantId};
+use super::text::Text;
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
@@ -174,7 +175,8 @@ impl<S: Space> Job for Task<S> {
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
-        let mut under_way = UnderWay { tenant: &tenant, metrics, started: Vec::new(), message: Vec::new() };
+        let (started, message, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
+        let mut under_way = UnderWay { tenant: &tenant, metrics, started, message, text };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
@@ -212,6 +214,7 @@ struct UnderWay<'a, S: Space> {
     metrics: &'a BoardMetrics,
     started: Vec<(EventId, S::Ticket, Operation<S>)>,
     message: Vec<u8>,
+    text: Text<'a>,
 }
 
 impl<S: Space> UnderWay<'_, S> {
@@ -219,8 +222,12 @@ impl<S: Space> UnderWay<'_, S> {
         let tenant = self.tenant;
         // Before its client learns of the end: what is known to have ended is counted.
         self.metrics.operations.inc();
-        let operation =
-            if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
+        let operation = if tenant.any_failed(&waits) {
+            operation.iter().for_each(|operation| tenant.space.skip(operation));
+            Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+        } else {
+            operation
+        };
         let ticket = operation.and_then(|mut operation| {
             let ticket = tenant.space.start(&mut operation)?;
             Ok((ticket, operation))
@@ -233,10 +240,13 @@ impl<S: Space> UnderWay<'_, S> {
 
     /// Waits until all have ended.
     fn finish(&mut self) {
-        let Self { tenant, metrics, started, message } = self;
+        let Self { tenant, metrics, started, message, text } = self;
         tenant.space.flush();
         for (event, ticket, mut operation) in started.drain(..) {
             let ended = tenant.space.finish(ticket, &mut operation);
+            if matches!(operation, Operation::Launch { .. }) {
+                tenant.space.printed(&mut |printed| text.send(printed));
+            }
             let sink = match operation {
                 Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
                     metrics.bytes_in.inc_by(from.len() as u64);

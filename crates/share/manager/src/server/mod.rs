@@ -1,6 +1,7 @@
 //! The server: its options, its boards and listeners, and a thread for each client.
 
 mod attach;
+mod bytes;
 mod local_board;
 mod manager;
 mod options;

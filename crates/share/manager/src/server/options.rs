@@ -7,6 +7,7 @@ use std::time::Duration;
 use rackloom::Net;
 use rackloom_ipc::Endpoint;
 
+use super::bytes::bytes;
 use crate::access::duration::duration;
 use crate::native::NativeBoard;
 use crate::registry::RegistryOptions;
@@ -50,11 +51,11 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     pub tenant_clients: Option<usize>,
     /// Most bytes of buffers on a board: of all clients with one token together, else of each client.
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "4GiB")]
     pub memory: u64,
     /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and
     /// transfers. Default: half of the machine's memory.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub host_memory: Option<u64>,
     /// Most objects of each kind of each client.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
@@ -63,7 +64,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 16_384)]
     pub operations: u32,
     /// Most bytes of a program's source or binary.
-    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "256MiB")]
     pub program: u64,
     /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms; or none.
     #[arg(long, value_name = "DURATION", value_parser = bound, default_value = "100ms")]

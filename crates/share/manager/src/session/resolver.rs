@@ -108,8 +108,8 @@ impl<S: Space> Resolver<'_, S> {
                     local: local.map(narrow),
                 };
                 let kernel = self.kernels.get(kernel)?;
-                let arguments = arguments.into_iter().map(|(index, argument)| Ok((index, self.value(argument)?)));
-                Operation::Launch { kernel, shape, arguments: arguments.collect::<Result<_, Code>>()? }
+                let arguments = arguments.into_iter().map(|(index, argument)| (index, self.value(argument)));
+                Operation::Launch { kernel, shape, arguments: arguments.collect() }
             }
             Op::Marker => Operation::Marker,
         })
@@ -139,12 +139,16 @@ impl<S: Space> Resolver<'_, S> {
         }
     }
 
-    fn value(&self, argument: Argument<'_>) -> Result<Value<S>, Code> {
-        Ok(match argument {
+    fn value(&self, argument: Argument<'_>) -> Value<S> {
+        match argument {
             Argument::Value(bytes) => Value::Plain(bytes.into()),
-            Argument::Buffer(id) => Value::Buffer(id.map(|id| self.buffers.get(id)).transpose()?),
+            Argument::Buffer(None) => Value::Buffer(None),
+            // The other arguments of the message are set all the same.
+            Argument::Buffer(Some(id)) => {
+                self.buffers.get(id).map_or_else(Value::Missing, |buffer| Value::Buffer(Some(buffer)))
+            }
             Argument::Local(bytes) => Value::Local(bytes),
-        })
+        }
     }
 }
 

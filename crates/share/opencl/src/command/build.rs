@@ -62,10 +62,12 @@ fn start(part: &Part, task: &Task, options: &str, then: Then) -> Result<()> {
     let session = &board.session;
     match task {
         Task::Build => {
+            part.bring(options, &[]);
             let program = part.id()?;
             session.request(&[], |request| wire::Command::Build { request, program, options }, then)
         }
         Task::Compile(headers) => {
+            part.bring(options, &headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
             let program = part.id()?;
             let mut ids = Vec::new();
             for (name, header) in headers {
@@ -84,7 +86,7 @@ fn start(part: &Part, task: &Task, options: &str, then: Then) -> Result<()> {
             session.request(&[], link, then)?;
             remote.announced();
             // A program is linked once, when it is made.
-            let _ = part.remote.set(remote);
+            part.linked(remote);
             Ok(())
         }
     }

@@ -20,19 +20,20 @@ use crate::stats;
 pub fn run_locally(command: &Command, mode: CallMode) -> Result<bool> {
     let Some(buffer) = moved_buffer(&command.kind).filter(|buffer| buffer.is_shared()) else { return Ok(false) };
     let (board, session) = (&command.board, &command.board.session);
-    let is_idle = || session.in_flight.count() == 0;
-    if !is_idle() {
+    let has_ended = || session.in_flight.count() == 0;
+    if !has_ended() {
         if mode == CallMode::NonBlocking {
             return Ok(false);
         }
         board.submit();
         // If other threads go on sending, this command is sent, too.
         let last = session.stream.sent();
-        session.wait(None, || (is_idle() || session.stream.sent() != last).then_some(()))?;
+        session.wait(None, || (has_ended() || session.stream.sent() != last).then_some(()))?;
     }
     let queue = session.stream.stop();
     let complete = || command.waits.iter().all(|event| event.standing(board) == Standing::Complete);
-    if !is_idle() || !complete() {
+    // What was printed before must be written first; the sent command's end waits for that.
+    if !has_ended() || session.has_text() || !complete() {
         return Ok(false);
     }
     session.check()?;

@@ -1,8 +1,9 @@
 //! Programs, and their state at each device.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
@@ -11,6 +12,7 @@ use rackloom_sync::lock;
 
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Live, ObjectKind, Ref};
+use crate::includes;
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::process::PerProcess;
@@ -45,12 +47,20 @@ pub struct Part {
     /// Its source or binary here.
     bytes: Vec<u8>,
     form: Form,
-    pub remote: OnceLock<Remote>,
-    making: Mutex<()>,
+    there: Mutex<There>,
     /// Holds the bytes until the manager has read them.
     bulk: Mutex<Option<Bulk>>,
     pub state: Mutex<State>,
     infos: Mutex<HashMap<String, Arc<KernelInfo>>>,
+}
+
+/// A program at a manager.
+#[derive(Default)]
+struct There {
+    /// From its first use on.
+    remote: Option<Remote>,
+    /// Its source there, if files were put in.
+    text: Option<Vec<u8>>,
 }
 
 /// The state of its last build, compilation or linking there.
@@ -82,8 +92,7 @@ impl Program {
             device,
             bytes,
             form,
-            remote: OnceLock::new(),
-            making: Mutex::default(),
+            there: Mutex::default(),
             bulk: Mutex::default(),
             state: Mutex::new(State::default()),
             infos: Mutex::default(),
@@ -131,27 +140,44 @@ impl Part {
     /// # Errors
     /// A quota is used up, or the connection lost.
     pub fn id(&self) -> Result<Id> {
-        if let Some(remote) = self.remote.get() {
+        let mut there = lock(&self.there);
+        if let Some(remote) = &there.remote {
             return Ok(remote.id);
         }
-        let _making = lock(&self.making);
-        if let Some(remote) = self.remote.get() {
-            return Ok(remote.id);
-        }
-        let remote = self.make()?;
-        Ok(self.remote.get_or_init(|| remote).id)
+        let remote = self.make(there.text.as_deref().unwrap_or(&self.bytes))?;
+        Ok(there.remote.insert(remote).id)
     }
 
-    fn make(&self) -> Result<Remote> {
-        let board = self.board();
-        ensure(self.bytes.len() as u64 <= board.session.limits().program, CL_OUT_OF_RESOURCES)?;
-        let form = self.form;
-        let make = |bytes| move |program| wire::Command::CreateProgram { program, form, bytes };
-        if self.bytes.len() <= INLINE_MAX {
-            return Remote::new(board, ObjectTable::Programs, make(Payload::Inline), &self.bytes);
+    /// Gets its source, with the files that it includes, ready for the board's compiler: as these options ask, which
+    /// may be others than before. `ours` are names that have a text already.
+    pub fn bring(&self, options: &str, ours: &[&str]) {
+        let (Form::Source, Ok(source)) = (self.form, std::str::from_utf8(&self.bytes)) else { return };
+        let Ok(here) = std::env::current_dir() else { return };
+        let text = match without_images(includes::expand(source, options, &here, ours)) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(text.into_bytes()),
+        };
+        let mut there = lock(&self.there);
+        if there.text != text {
+            *there = There { remote: None, text };
         }
-        let bulk = board.bulk(self.bytes.len() as u64)?;
-        let place = bulk.put(0, &self.bytes)?;
+    }
+
+    /// It was made there, of other programs.
+    pub fn linked(&self, remote: Remote) {
+        lock(&self.there).remote = Some(remote);
+    }
+
+    fn make(&self, bytes: &[u8]) -> Result<Remote> {
+        let board = self.board();
+        ensure(bytes.len() as u64 <= board.session.limits().program, CL_OUT_OF_RESOURCES)?;
+        let form = self.form;
+        let make = |from| move |program| wire::Command::CreateProgram { program, form, bytes: from };
+        if bytes.len() <= INLINE_MAX {
+            return Remote::new(board, ObjectTable::Programs, make(Payload::Inline), bytes);
+        }
+        let bulk = board.bulk(bytes.len() as u64)?;
+        let place = bulk.put(0, bytes)?;
         *lock(&self.bulk) = Some(bulk);
         Remote::new(board, ObjectTable::Programs, make(Payload::Bulk(place.into())), &[])
     }
@@ -227,6 +253,18 @@ impl Part {
         lock(&self.state).binary_size = Some(size);
         Ok(size as usize)
     }
+}
+
+/// A source for a device without images, as all of this library's are: compilers define what the board has.
+fn without_images(source: Cow<'_, str>) -> Cow<'_, str> {
+    const MACROS: [&str; 4] =
+        ["__IMAGE_SUPPORT__", "__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"];
+    let asked: Vec<_> = MACROS.into_iter().filter(|name| source.contains(name)).collect();
+    if asked.is_empty() {
+        return source;
+    }
+    let undefined: String = asked.iter().map(|name| format!("#undef {name}\n")).collect();
+    format!("{undefined}#line 1\n{source}").into()
 }
 
 impl Default for State {

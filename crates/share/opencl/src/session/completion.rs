@@ -1,9 +1,11 @@
-//! The end of an operation: its data go to the program, and its command learns of it.
+//! The end of an operation: its data go to the program, and its command learns of it; before that, what kernels have
+//! printed is written.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
 use rackloom_sync::lock;
@@ -21,19 +23,24 @@ pub enum Transport {
     Tcp,
 }
 
-/// An operation that has ended at the manager, and whose bulk has not arrived yet.
-pub struct Completion {
-    pending: Pending,
-    times: Times,
+/// What is left to be done when the manager has told of an end.
+pub enum Completion {
+    /// An operation has ended at the manager, and its bulk has not arrived yet.
+    Late(Pending, Times),
+    /// An operation has ended, and text was printed before that.
+    Ended(Pending, cl_int, Times),
+    /// Kernels have printed this.
+    Text(Box<[u8]>),
 }
 
 impl Pending {
-    /// The manager says that it has ended. Gives a completion if its bulk may still be under way, for which a handler
-    /// of messages must not wait.
+    /// The manager says that it has ended. Gives a completion if its bulk may still be under way or text is to be
+    /// written first, for which a handler of messages must not wait.
     pub fn done(
         self,
         in_flight: &InFlight,
         transport: Transport,
+        is_behind_text: bool,
         status: cl_int,
         times: Times,
         tail: &[u8],
@@ -43,13 +50,17 @@ impl Pending {
         if needs_bulk && status == CL_SUCCESS && transport == Transport::Tcp {
             in_flight.give_room();
             self.command.answered();
-            return Some(Completion { pending: self, times });
+            return Some(Completion::Late(self, times));
         }
         let status =
             if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
         // A thread that finds the board idle may rely on the data being there.
         in_flight.give_room();
-        self.command.ended(status, times);
+        self.command.answered();
+        if is_behind_text {
+            return Some(Completion::Ended(self, status, times));
+        }
+        self.command.completed(status, times);
         None
     }
 
@@ -91,34 +102,109 @@ impl Finish {
 }
 
 impl Completion {
-    /// Waits for the bulk, and ends the operation.
+    /// Does it; waits for the bulk, or for whoever reads the program's output.
     fn finish(self) {
-        let status = self.pending.finish.take(&[]).err().map_or(CL_SUCCESS, |e| e.0);
-        self.pending.command.completed(status, self.times);
+        match self {
+            Self::Late(pending, times) => {
+                let status = pending.finish.take(&[]).err().map_or(CL_SUCCESS, |e| e.0);
+                pending.command.completed(status, times);
+            }
+            Self::Ended(pending, status, times) => pending.command.completed(status, times),
+            Self::Text(text) => write_all(&text),
+        }
     }
 }
 
+/// Bytes of text that may wait for whoever reads the program's output.
+const TEXT_MAX: usize = 64 << 20;
+
 /// Completions that no thread has taken on yet.
+///
+/// Any thread may take one while there is no text among them. Otherwise they are the session's own thread's, which
+/// keeps their order: an operation ends for the program when what was printed before has been written.
 #[derive(Default)]
 pub struct Completions {
     queue: Mutex<VecDeque<Completion>>,
     /// Length of the queue, to be read without its lock.
     count: AtomicU32,
+    /// Bytes of text in it, or being written; changed with the lock held.
+    text: AtomicUsize,
 }
 
 impl Completions {
-    /// Adds one.
-    pub fn push(&self, completion: Completion) {
+    /// Adds one; whether the session's own thread has to take it.
+    pub fn push(&self, completion: Completion) -> bool {
         lock(&self.queue).push_back(completion);
         self.count.fetch_add(1, Ordering::AcqRel);
+        self.has_text()
     }
 
-    /// Finishes all of them, waiting for their bulk.
+    /// Adds text, for the session's own thread; false if too much waits already.
+    pub fn push_text(&self, text: &[u8]) -> bool {
+        let mut queue = lock(&self.queue);
+        if self.text.load(Ordering::Acquire) + text.len() > TEXT_MAX {
+            return false;
+        }
+        self.text.fetch_add(text.len(), Ordering::AcqRel);
+        queue.push_back(Completion::Text(text.into()));
+        self.count.fetch_add(1, Ordering::AcqRel);
+        true
+    }
+
+    /// Whether text waits, or is being written.
+    pub fn has_text(&self) -> bool {
+        self.text.load(Ordering::Acquire) > 0
+    }
+
+    /// Finishes all of them, waiting for their bulk, unless there is text among them.
     pub fn finish(&self) {
         while self.count.load(Ordering::Acquire) > 0 {
-            let Some(completion) = lock(&self.queue).pop_front() else { return };
-            self.count.fetch_sub(1, Ordering::AcqRel);
+            let mut queue = lock(&self.queue);
+            if self.has_text() {
+                return;
+            }
+            let next = self.next(&mut queue);
+            drop(queue);
+            let Some(completion) = next else { return };
             completion.finish();
+        }
+    }
+
+    /// The same for the session's own thread.
+    pub fn finish_all(&self) {
+        loop {
+            let next = self.next(&mut lock(&self.queue));
+            let Some(completion) = next else { return };
+            let written = if let Completion::Text(text) = &completion { text.len() } else { 0 };
+            completion.finish();
+            let _queue = lock(&self.queue);
+            self.text.fetch_sub(written, Ordering::AcqRel);
+        }
+    }
+
+    fn next(&self, queue: &mut VecDeque<Completion>) -> Option<Completion> {
+        let next = queue.pop_front()?;
+        self.count.fetch_sub(1, Ordering::AcqRel);
+        Some(next)
+    }
+}
+
+/// Writes to the program's standard output, as a runtime in its process would; one that is closed gets nothing.
+fn write_all(mut text: &[u8]) {
+    while !text.is_empty() {
+        // SAFETY: the bytes live; the descriptor is the program's, whatever it is.
+        let written = unsafe { libc::write(libc::STDOUT_FILENO, text.as_ptr().cast(), text.len()) };
+        match usize::try_from(written) {
+            Ok(written) => text = &text[written..],
+            Err(_) => match std::io::Error::last_os_error().kind() {
+                ErrorKind::Interrupted => {}
+                ErrorKind::WouldBlock => {
+                    let mut output = libc::pollfd { fd: libc::STDOUT_FILENO, events: libc::POLLOUT, revents: 0 };
+                    // SAFETY: one descriptor, on the stack.
+                    unsafe { libc::poll(&raw mut output, 1, -1) };
+                }
+                _ => return,
+            },
         }
     }
 }

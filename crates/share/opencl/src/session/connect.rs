@@ -1,11 +1,12 @@
 //! Connecting to a manager: a session for each of its boards.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
-use rackloom_ipc::{ChannelError, Endpoint, Token};
+use rackloom_ipc::{ChannelError, Closed, Endpoint, Token};
 use rackloom_opencl_wire::{self as wire, Answer, VERSION, now_ns};
 
 use crate::config::log;
@@ -15,8 +16,18 @@ use crate::session::completion::Transport;
 use crate::session::{LossReport, Session, log_unexpected};
 use crate::stats;
 
-/// Time for a manager to answer all questions of a new session.
-const GREETING: Duration = Duration::from_secs(5);
+/// Time for a manager to answer the questions of a new session.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// Time for a manager to open a board: as many programs as it serves may have started at the same time, and each gets a
+/// process.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// How long a manager that has no place for one more greeting is asked again.
+const CROWDED: Duration = Duration::from_secs(10);
+
+/// Until it is asked again, at first; each time it takes longer.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Questions about a distant clock; the fastest answer counts.
 const CLOCK_ROUNDS: usize = 8;
@@ -32,7 +43,7 @@ pub fn connect(
 ) -> std::result::Result<Vec<Arc<Board>>, String> {
     let mut boards = Vec::new();
     for number in 0.. {
-        let session = Session::dial(endpoint, token, report_loss).map_err(|e| describe(&e))?;
+        let session = dial(endpoint, token, report_loss).map_err(|e| describe(&e))?;
         let (board, count) =
             open(&session, number).map_err(|e| format!("cannot start the session of board {number}: {e}"))?;
         boards.extend(board);
@@ -43,6 +54,29 @@ pub fn connect(
     stats::print_at_exit();
     log(|| format!("{endpoint}: {} boards", boards.len()));
     Ok(boards)
+}
+
+/// Connects, and again while the manager is crowded: of many programs that start at the same time it displaces some
+/// before it has read their greetings.
+fn dial(endpoint: &Endpoint, token: Token, report_loss: LossReport) -> std::result::Result<Arc<Session>, ChannelError> {
+    let (start, mut pause) = (Instant::now(), PAUSE);
+    loop {
+        let is_crowded = |why: &ChannelError| match why {
+            ChannelError::Closed(Closed::PeerGone) => true,
+            ChannelError::Io { source, .. } => {
+                matches!(source.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+            }
+            _ => false,
+        };
+        match Session::dial(endpoint, token, report_loss) {
+            Err(why) if is_crowded(&why) && start.elapsed() + pause < CROWDED => {
+                // Not all of them at the same time again.
+                std::thread::sleep(pause + Duration::from_millis(u64::from(std::process::id() % 32)));
+                pause *= 2;
+            }
+            other => return other,
+        }
+    }
 }
 
 /// Makes a session that of a board. Gives the board, if it could be opened, and the manager's number of boards.
@@ -64,14 +98,17 @@ fn open(session: &Arc<Session>, number: u16) -> Result<(Option<Arc<Board>>, u16)
         Answer::Board(info) => info,
         other => return unexpected("Board", &other),
     };
-    if let Err(why) = session.ask(deadline, &[], |request| wire::Command::Open { request, board: number }) {
+    let opened = Some(Instant::now() + OPENING);
+    if let Err(why) = session.ask(opened, &[], |request| wire::Command::Open { request, board: number }) {
         session.check()?;
         // Another tenant may have it alone, or it is gone; the manager's other boards can be used all the same.
+        let late = opened.is_some_and(|at| at <= Instant::now());
+        let why = if late { format!("no answer within {} s", OPENING.as_secs()) } else { why.to_string() };
         log(|| format!("cannot open board {number} ({}): {why}", info.name));
         return Ok((None, boards));
     }
     if session.transport == Transport::Tcp {
-        compare_clocks(session, deadline)?;
+        compare_clocks(session, Some(Instant::now() + GREETING))?;
     }
     Ok((Some(Arc::new(Board::new(Arc::clone(session), info))), boards))
 }

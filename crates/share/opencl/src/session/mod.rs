@@ -51,6 +51,8 @@ pub struct Session {
     /// Nanoseconds to add to the manager's clock.
     clock: AtomicI64,
     completions: Completions,
+    /// Whether stderr says already that text is lost.
+    said_lost: AtomicBool,
     sender: SenderThread,
     me: Weak<Self>,
 }
@@ -81,6 +83,7 @@ impl Session {
             numbers: Default::default(),
             clock: AtomicI64::new(0),
             completions: Completions::default(),
+            said_lost: AtomicBool::new(false),
             sender: SenderThread::default(),
             me: me.clone(),
         });
@@ -108,9 +111,9 @@ impl Session {
         if self.is_lost() { Err(Error(CL_DEVICE_NOT_AVAILABLE)) } else { Ok(()) }
     }
 
-    /// Whether the connection is lost.
+    /// Whether the connection is lost: from the first call on that finds it closed, though its end may still be told.
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.lost.load(Ordering::Acquire) || self.client.get().is_some_and(|client| client.closed().is_some())
     }
 
     /// What this program may have at a time; nothing before the manager's `Welcome`.
@@ -218,11 +221,25 @@ impl Session {
         self.wake_sender();
     }
 
-    fn wake_sender(&self) {
+    fn wake_sender(&self) -> bool {
         self.sender.wake(|| {
             let Some(me) = self.me.upgrade() else { return false };
-            spawn("opencl-sender", move || me.sender.run(|| me.completions.finish(), || me.is_lost()))
-        });
+            spawn("opencl-sender", move || me.sender.run(|| me.completions.finish_all(), || me.is_lost()))
+        })
+    }
+
+    /// Whether text of kernels is still to be written.
+    pub fn has_text(&self) -> bool {
+        self.completions.has_text()
+    }
+
+    /// Kernels have printed. Only the session's own thread writes that: whoever reads the program's output may be slow.
+    fn printed(&self, text: &[u8], lost: bool) {
+        let lost = lost || !self.wake_sender() || !self.completions.push_text(text);
+        if lost && !self.said_lost.swap(true, Ordering::Relaxed) {
+            eprintln!("Rackloom: kernels have printed more than was taken; some of it is lost");
+        }
+        self.wake_sender();
     }
 
     fn end(&self, closed: &Closed) {
@@ -249,14 +266,14 @@ impl Handler for Reader {
             Some((Reply::Done { event, status, times }, tail)) => {
                 let times = times.map(|t| (session.to_local(t.started), session.to_local(t.ended)));
                 let pending = session.in_flight.take(event);
-                let late = pending.and_then(|p| p.done(&session.in_flight, session.transport, status, times, tail));
-                if let Some(completion) = late {
-                    session.completions.push(completion);
-                    if !WAITS.get() {
-                        session.wake_sender();
-                    }
+                let (transport, is_behind_text) = (session.transport, session.completions.has_text());
+                let late =
+                    pending.and_then(|p| p.done(&session.in_flight, transport, is_behind_text, status, times, tail));
+                if late.is_some_and(|completion| session.completions.push(completion) || !WAITS.get()) {
+                    session.wake_sender();
                 }
             }
+            Some((Reply::Printed { lost }, text)) => session.printed(text, lost),
             Some((Reply::Answer { request, answer }, _)) => {
                 let then = lock(&session.requests).remove(&request);
                 if let Some(then) = then {

@@ -1,5 +1,5 @@
-//! The session's own thread: it sends the commands that were held back, and finishes operations for which no thread
-//! waits.
+//! The session's own thread: it sends the commands that were held back, writes what kernels print, and finishes
+//! operations for which no thread waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, Weak};
@@ -57,19 +57,21 @@ impl SenderThread {
         lock(&self.state).released.push_back(command);
     }
 
-    /// Wakes the thread. If it does not run, `start` starts it, unless it cannot.
-    pub fn wake(&self, start: impl FnOnce() -> bool) {
+    /// Wakes the thread. If it does not run, `start` starts it, unless it cannot; whether it runs.
+    pub fn wake(&self, start: impl FnOnce() -> bool) -> bool {
         let mut state = lock(&self.state);
         state.is_called = true;
         if !state.is_running {
             state.is_running = start();
         }
+        let runs = state.is_running;
         drop(state);
         self.more.notify_one();
+        runs
     }
 
-    /// The thread's body: sends, and calls `take_bulk` whenever it is woken, until `is_lost`.
-    pub fn run(&self, take_bulk: impl Fn(), is_lost: impl Fn() -> bool) {
+    /// The thread's body: sends, and calls `finish` whenever it is woken, until `is_lost`.
+    pub fn run(&self, finish: impl Fn(), is_lost: impl Fn() -> bool) {
         let mut state = lock(&self.state);
         loop {
             state.is_called = false;
@@ -82,7 +84,7 @@ impl SenderThread {
                 state = lock(&self.state);
             }
             drop(state);
-            take_bulk();
+            finish();
             state = lock(&self.state);
             if state.is_called || !state.released.is_empty() {
                 continue;

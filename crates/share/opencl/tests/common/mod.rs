@@ -60,6 +60,16 @@ impl Drop for Manager {
 
 /// The body of the test `a_manager_process`: a manager if [`Manager::start`] has started this program, else nothing.
 pub fn be_a_manager() {
+    // This program cannot be a worker.
+    be_a_manager_that_isolates("none");
+}
+
+/// The same for a program that has called `work_if_asked`: its clients have processes of their own.
+pub fn be_an_isolating_manager() {
+    be_a_manager_that_isolates("all");
+}
+
+fn be_a_manager_that_isolates(isolated: &str) {
     #[derive(clap::Parser)]
     struct Arguments {
         #[command(flatten)]
@@ -68,8 +78,7 @@ pub fn be_a_manager() {
     let Ok(words) = std::env::var(LISTEN) else { return };
     let library = rackloom_manager::native::installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
     let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
-    // This program cannot be a worker.
-    let fixed = ["manager", "--isolate", "none", "--runtime", library.to_str().expect("it is plain")];
+    let fixed = ["manager", "--isolate", isolated, "--runtime", library.to_str().expect("it is plain")];
     let words = fixed.into_iter().chain(words.split(' '));
     let arguments: Arguments = clap::Parser::parse_from(words);
     // The end of our input is the end of the test.
