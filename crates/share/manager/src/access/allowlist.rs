@@ -12,14 +12,14 @@ use rackloom_registry_client::Tenant;
 use rackloom_sync::{lock, read, write};
 
 use super::grant::{Disconnect, Grant, find, parse_token};
-use crate::quota::Quota;
+use crate::quota::{TenantLimits, TenantQuotas};
 use crate::schedule::scheduler::Share;
 
 /// The allowlist of a board. Until the registry sends the first list, nobody may use the board.
 #[derive(Debug)]
 pub struct Allowlist {
-    /// Most bytes of buffers for each client; caps what the registry grants.
-    memory: u64,
+    /// Most of each tenant; caps what the registry grants.
+    limits: TenantLimits,
     state: Mutex<State>,
 }
 
@@ -60,14 +60,14 @@ impl std::fmt::Debug for State {
 /// The allowlists of a manager's boards.
 #[derive(Debug)]
 pub struct Allowlists {
-    memory: u64,
+    limits: TenantLimits,
     allowlists: RwLock<Vec<Arc<Allowlist>>>,
 }
 
 impl Allowlists {
-    /// `memory`: most bytes of buffers for each client; caps what the registry grants.
-    pub(crate) const fn new(memory: u64) -> Self {
-        Self { memory, allowlists: RwLock::new(Vec::new()) }
+    /// `limits`: most of each tenant; caps what the registry grants.
+    pub(crate) const fn new(limits: TenantLimits) -> Self {
+        Self { limits, allowlists: RwLock::new(Vec::new()) }
     }
 
     /// The allowlist of the board with this number.
@@ -77,7 +77,7 @@ impl Allowlists {
         }
         let mut allowlists = write(&self.allowlists);
         while allowlists.len() <= board {
-            allowlists.push(Arc::new(Allowlist::new(self.memory)));
+            allowlists.push(Arc::new(Allowlist::new(self.limits)));
         }
         Arc::clone(&allowlists[board])
     }
@@ -89,8 +89,8 @@ impl Allowlists {
 
 impl Allowlist {
     /// An empty list.
-    pub(crate) fn new(memory: u64) -> Self {
-        Self { memory, state: Mutex::default() }
+    pub(crate) fn new(limits: TenantLimits) -> Self {
+        Self { limits, state: Mutex::default() }
     }
 
     /// Replaces the list. Clients that are no longer on it are disconnected.
@@ -107,21 +107,24 @@ impl Allowlist {
                 continue;
             };
             let known = before.iter().find(|(known, _)| *known == token).map(|(_, grant)| grant);
-            // A token keeps its account and what it has taken of its quota.
+            // A token keeps its account and what it has taken of its quotas.
             let account = known.and_then(|grant| grant.share.account).unwrap_or_else(|| {
                 state.accounts += 1;
                 state.accounts
             });
             let share = Share { weight: tenant.weight.max(1), account: Some(account) };
-            let memory = (tenant.memory_bytes > 0).then(|| {
-                let most = tenant.memory_bytes.min(self.memory);
-                let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.limit() == most);
-                known.unwrap_or_else(|| Quota::new(most))
-            });
+            let memory = match tenant.memory_bytes {
+                0 => self.limits.memory,
+                granted => granted.min(self.limits.memory),
+            };
+            let quotas = match known {
+                Some(known) => known.quotas.with_memory(memory),
+                None => TenantQuotas::new(TenantLimits { memory, ..self.limits }),
+            };
             if tenant.exclusive {
                 state.alone.insert(account);
             }
-            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory, kernel: None }));
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, quotas, kernel: None }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
@@ -172,6 +175,15 @@ impl Allowlist {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quota::{Account, Accounts, Charge, Purse as _, Quota};
+
+    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10 };
+
+    /// The bytes of buffers that this grants are taken.
+    fn takes(grant: &Grant, bytes: u64) -> Option<Charge> {
+        let accounts = Accounts { tenant: Arc::clone(&grant.quotas), host: Quota::new(0) };
+        accounts.pay(&[(Account::Memory, bytes)])
+    }
 
     /// A client that remembers why it was dismissed.
     #[derive(Default)]
@@ -196,7 +208,7 @@ mod tests {
 
     #[test]
     fn who_has_a_board_for_itself_has_it_when_the_last_one_is_gone() {
-        let allowlist = Allowlist::new(1000);
+        let allowlist = Allowlist::new(LIMITS);
         allowlist.renew(&[tenant("a", "11", 1, 0), tenant("b", "22", 1, 0)]);
         let (a, b) = (enter(&allowlist, 0x11).unwrap(), enter(&allowlist, 0x22).unwrap());
         // The board changes hands: both are dismissed, and one goes later than the other.
@@ -233,24 +245,24 @@ mod tests {
 
     #[test]
     fn the_newest_list_counts_and_a_token_keeps_what_it_has() {
-        let allowlist = Allowlist::new(1000);
+        let allowlist = Allowlist::new(LIMITS);
         let (one, two) = ([0x11; 32], [0x22; 32]);
         assert!(allowlist.find(&one).is_none(), "nobody before the first list");
         allowlist.renew(&[tenant("a", "11", 3, 600), tenant("b", "22", 0, 5000), tenant("c", "no", 1, 0)]);
         let first = allowlist.find(&one).unwrap();
         assert_eq!((first.name.as_deref(), first.share.weight), (Some("a"), 3));
-        let most = |token| allowlist.find(token).unwrap().memory.map(|quota| quota.limit());
-        assert_eq!((most(&one), most(&two)), (Some(600), Some(1000)), "never more than the manager grants");
+        let most = |token| allowlist.find(token).unwrap().quotas.memory();
+        assert_eq!((most(&one), most(&two)), (600, 1000), "never more than the manager grants");
         assert_eq!(allowlist.find(&two).unwrap().share.weight, 1);
-        let charge = first.memory.unwrap().take(500).unwrap();
+        let charge = takes(&first, 500).unwrap();
         allowlist.renew(&[tenant("a", "11", 5, 600)]);
         let again = allowlist.find(&one).unwrap();
         assert!(allowlist.find(&two).is_none());
         assert_eq!((again.share.weight, again.share.account), (5, first.share.account));
-        assert!(again.memory.unwrap().take(101).is_none(), "one instance has one quota");
+        assert!(takes(&again, 101).is_none(), "one instance has one quota");
         drop(charge);
         allowlist.renew(&[tenant("a", "11", 5, 0)]);
-        assert!(allowlist.find(&one).unwrap().memory.is_none());
+        assert_eq!(most(&one), 1000, "the registry sets no bound");
         allowlist.renew(&[]);
         assert!(allowlist.find(&one).is_none());
     }

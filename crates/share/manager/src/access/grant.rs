@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use rackloom_ipc::{ServerConfig, Token};
 
-use crate::quota::Quota;
+use crate::quota::TenantQuotas;
 use crate::schedule::scheduler::Share;
 
-/// What the clients of a token are granted.
-#[derive(Debug, Clone, Default)]
+/// What the clients of a tenant are granted.
+#[derive(Debug, Clone)]
 pub(crate) struct Grant {
     /// The tenant's label in metrics, and its instance at the registry.
     pub(crate) name: Option<String>,
     pub(crate) share: Share,
-    /// Bytes of buffers for all clients of the token together; `None` if each has the endpoint's limit.
-    pub(crate) memory: Option<Arc<Quota>>,
+    /// What all of them may have together.
+    pub(crate) quotas: Arc<TenantQuotas>,
     /// How long one of its kernels may keep others waiting; `None` if that is the manager's to say.
     pub(crate) kernel: Option<Duration>,
 }

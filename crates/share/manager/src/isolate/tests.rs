@@ -9,11 +9,11 @@ use super::control::{self, FromWorker, Receiver, ToWorker};
 use super::keeper::Life;
 use super::lease::{Lease, LeaseHolder};
 use super::lease_client::LeaseClient;
-use super::memory_quota::{Account, Asker, WorkerQuota};
+use super::memory_quota::{Asker, WorkerQuota};
 use super::shared_page::{LeaseState, SharedPage, WorkerCounters};
 use super::worker_metrics::WorkerMetrics;
 use crate::metrics::{BoardMetrics, Metrics, Source as _};
-use crate::quota::Quota;
+use crate::quota::{Account, Accounts, Purse as _, Quota, TenantLimits, TenantQuotas};
 use crate::schedule::dispatcher::{Dispatcher, Holder as _, Job as _};
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::LeasedBoard as _;
@@ -297,17 +297,19 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
 
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
-    let (quota, host) = (Quota::new(1000), Quota::new(500));
+    let tenant = TenantQuotas::new(TenantLimits { memory: 1000, programs: 1000, objects: 9 });
+    let accounts = Accounts { tenant, host: Quota::new(500) };
+    let memory = |bytes| [(Account::Memory, bytes)];
     let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {
-        let (kept, machine) = (Arc::clone(&quota), Arc::clone(&host));
+        let kept = accounts.clone();
         scope.spawn(move || {
-            let mut account = WorkerQuota::new(Some(kept), machine, 3);
+            let mut account = WorkerQuota::new(kept, 3);
             let mut receiver = Receiver::new();
             while let Some((word, _)) = receiver.next(&here).unwrap() {
                 match word {
-                    FromWorker::TakeMemory(of, number, amount) => account.answer(&here, of, number, amount).unwrap(),
-                    FromWorker::GiveMemory(number) => account.give(number),
+                    FromWorker::Charge(number, bill) => account.answer(&here, number, &bill).unwrap(),
+                    FromWorker::GiveBack(number) => account.give(number),
                     other => panic!("{other:?}"),
                 }
             }
@@ -317,25 +319,24 @@ fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
         let control = Arc::clone(&there);
         scope.spawn(move || {
             let mut receiver = Receiver::new();
-            while let Some((ToWorker::MemoryTaken(was), _)) = receiver.next(&control).unwrap() {
+            while let Some((ToWorker::Charged(was), _)) = receiver.next(&control).unwrap() {
                 taken.send(was).unwrap();
             }
         });
-        let remote = asker.quota(Account::Tenant);
-        let first = remote.take(600).unwrap();
-        assert!(remote.take(401).is_none());
-        let others = quota.take(300).unwrap();
-        assert!(remote.take(200).is_none(), "another worker has it");
+        let first = asker.pay(&memory(600)).unwrap();
+        assert!(asker.pay(&memory(401)).is_none());
+        let others = accounts.pay(&memory(300)).unwrap();
+        assert!(asker.pay(&memory(200)).is_none(), "another worker has it");
         drop(others);
-        let second = remote.take(200).unwrap();
-        let third = remote.take(1).unwrap();
-        assert!(remote.take(1).is_none(), "more than it may have objects");
+        let second = asker.pay(&memory(200)).unwrap();
+        let third = asker.pay(&memory(1)).unwrap();
+        assert!(asker.pay(&memory(1)).is_none(), "more than it may have objects");
         drop((first, second, third));
-        let arenas = asker.quota(Account::HostArenas);
-        assert!(arenas.take(501).is_none() && arenas.take(500).is_some(), "the machine's is another one");
-        std::mem::forget(remote.take(1000).expect("all is free"));
+        let arenas = |bytes| asker.pay(&[(Account::HostArenas, bytes)]);
+        assert!(arenas(501).is_none() && arenas(500).is_some(), "the machine's is another one");
+        std::mem::forget(asker.pay(&memory(1000)).expect("all is free"));
         rustix::net::shutdown(&*there, rustix::net::Shutdown::Both).unwrap();
     });
-    assert!(host.take(500).is_some());
-    assert!(quota.take(1000).is_some(), "what a worker held is free when it has ended");
+    assert!(accounts.host.take(500).is_some());
+    assert!(accounts.pay(&memory(1000)).is_some(), "what a worker held is free when it has ended");
 }

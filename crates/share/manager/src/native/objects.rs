@@ -48,7 +48,7 @@ pub struct NativeBuffer {
     pub(super) size: u64,
     /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
     pub(super) unscrubbed: AtomicBool,
-    pub(super) _charge: Option<Charge>,
+    pub(super) _charge: Charge,
 }
 
 /// A program.
@@ -57,6 +57,7 @@ pub struct NativeProgram {
     pub(super) program: Program,
     /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
+    pub(super) charge: Arc<Charge>,
 }
 
 /// A kernel, and the buffers of its arguments: a runtime need not keep a buffer for a kernel that is not running.
@@ -67,6 +68,8 @@ pub struct NativeKernel {
     pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
+    /// Its own, and that of its program, which the runtime keeps as long.
+    pub(super) _charges: (Charge, Arc<Charge>),
 }
 
 /// The kind of values that an argument takes.

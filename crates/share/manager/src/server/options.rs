@@ -49,14 +49,15 @@ pub struct Options {
     /// Most clients at a time of one tenant on each endpoint. Default: three quarters of --clients.
     #[arg(long, value_name = "N")]
     pub tenant_clients: Option<usize>,
-    /// Most bytes of buffers on a board: of all clients with one token together, else of each client.
+    /// Most bytes of buffers of one tenant: all clients with one token; without tokens, all of one user of this
+    /// machine, or of one address.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
     /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and
     /// transfers. Default: half of the machine's memory.
     #[arg(long, value_name = "BYTES")]
     pub host_memory: Option<u64>,
-    /// Most objects of each kind of each client.
+    /// Most objects of each kind of one tenant.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub objects: u32,
     /// Most operations of each client in progress.
@@ -65,6 +66,9 @@ pub struct Options {
     /// Most bytes of a program's source or binary.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub program: u64,
+    /// Most bytes of all sources and binaries of one tenant. Default: four times --program.
+    #[arg(long, value_name = "BYTES")]
+    pub programs: Option<u64>,
     /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms; or none.
     #[arg(long, value_name = "DURATION", value_parser = bound, default_value = "100ms")]
     pub task_time: Bound,
