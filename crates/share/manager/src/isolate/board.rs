@@ -144,12 +144,12 @@ impl SharedBoard for Shared {
                 return refuse(&format!("cannot start a process for this client: {why:#}"));
             }
         };
-        let counted =
-            Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
-        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         let life = Arc::clone(&worker.life);
         let stall_time = grant.kernel.unwrap_or(self.board.stall_time);
         let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, stall_time));
+        let tenant_metrics = self.metrics.tenant(name.clone());
+        let counted = Arc::new(WorkerMetrics::new(Arc::clone(&holder), self.metrics.clone(), tenant_metrics));
+        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         {
             let mut holders = self.holders();
             holders.retain(|holder| holder.strong_count() > 0);
