@@ -124,7 +124,8 @@ impl Allowlist {
             if tenant.exclusive {
                 state.alone.insert(account);
             }
-            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, quotas, kernel: None }));
+            let kernel = (tenant.longest_kernel_ms > 0).then(|| Duration::from_millis(tenant.longest_kernel_ms.into()));
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, quotas, kernel }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
@@ -259,10 +260,13 @@ mod tests {
         let again = allowlist.find(&one).unwrap();
         assert!(allowlist.find(&two).is_none());
         assert_eq!((again.share.weight, again.share.account), (5, first.share.account));
+        assert_eq!(again.kernel, None, "the manager says how long");
         assert!(takes(&again, 101).is_none(), "one instance has one quota");
         drop(charge);
         allowlist.renew(&[tenant("a", "11", 5, 0)]);
         assert_eq!(most(&one), 1000, "the registry sets no bound");
+        allowlist.renew(&[Tenant { longest_kernel_ms: 300, ..tenant("a", "11", 5, 0) }]);
+        assert_eq!(allowlist.find(&one).unwrap().kernel, Some(Duration::from_millis(300)));
         allowlist.renew(&[]);
         assert!(allowlist.find(&one).is_none());
     }
