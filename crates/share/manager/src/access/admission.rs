@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use rackloom_ipc::{Identity, Token};
 
 use super::allowlist::Allowlists;
-use super::grant::{Disconnect, Grant};
+use super::grant::{Denied, Disconnect, Grant};
 use super::strangers::Strangers;
 use super::tokens::Tokens;
 use crate::quota::TenantLimits;
@@ -55,8 +55,8 @@ impl Admission {
         granted.map(|grant| grant.quotas.memory()).max().unwrap_or(most)
     }
 
-    /// Enters a client on a board and returns its grant; `None` if it is not, or no longer, admitted. From now on the
-    /// client may be disconnected when its grant ends. `limits`: of a tenant without tokens.
+    /// Enters a client on a board and returns its grant, or why it has none. From now on the client may be disconnected
+    /// when its grant ends. `limits`: of a tenant without tokens.
     pub(crate) fn enter(
         &self,
         board: usize,
@@ -64,13 +64,13 @@ impl Admission {
         identity: &Identity,
         client: Weak<dyn Disconnect>,
         limits: TenantLimits,
-    ) -> Option<Grant> {
+    ) -> Result<Grant, Denied> {
         match self {
             Self::Anybody(strangers) => {
                 let quotas = strangers.quotas(identity, limits);
-                Some(Grant { name: None, share: Share::default(), quotas, kernel: None })
+                Ok(Grant { name: None, share: Share::default(), quotas, kernel: None })
             }
-            Self::File(tokens) => tokens.grant(shown),
+            Self::File(tokens) => tokens.grant(shown).ok_or(Denied::NotAdmitted),
             Self::Registry(allowlists) => allowlists.of(board).enter(shown, client),
         }
     }

@@ -11,7 +11,7 @@ use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
 use rackloom_sync::{lock, read, write};
 
-use super::grant::{Disconnect, Grant, find, parse_token};
+use super::grant::{Denied, Disconnect, Grant, find, parse_token};
 use crate::quota::{TenantLimits, TenantQuotas};
 use crate::schedule::scheduler::Share;
 
@@ -144,20 +144,20 @@ impl Allowlist {
         find(&lock(&self.state).grants, shown).cloned()
     }
 
-    /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends. Waits for a
-    /// while if somebody has the board for itself, or is to have it and others are there.
-    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
+    /// Enters a client and returns its grant, or why it has none. From now on the client is disconnected when the grant
+    /// ends. Waits for a while if somebody has the board for itself, or is to have it and others are there.
+    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Result<Grant, Denied> {
         let until = Instant::now() + HANDOVER;
         loop {
             let mut state = lock(&self.state);
-            let grant = find(&state.grants, shown)?.clone();
+            let grant = find(&state.grants, shown).ok_or(Denied::NotAdmitted)?.clone();
             state.clients.retain(|admitted| admitted.client.strong_count() > 0);
             let account = grant.share.account;
             let is_exclusive = account.is_some_and(|account| state.alone.contains(&account));
             let bars = |other: &Admitted| other.account != account && (is_exclusive || other.is_exclusive);
             if !state.clients.iter().any(bars) {
                 state.clients.push(Admitted { token: *shown, account, is_exclusive, is_dismissed: false, client });
-                return Some(grant);
+                return Ok(grant);
             }
             drop(state);
             if Instant::now() >= until {
@@ -166,7 +166,7 @@ impl Allowlist {
                     "rackloom-manager: {name} is refused: others were on its board for {seconds} s, and one of \
                            them has it for itself"
                 );
-                return None;
+                return Err(if is_exclusive { Denied::NotEmpty } else { Denied::AnothersAlone });
             }
             std::thread::sleep(LOOK);
         }
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    fn enter(allowlist: &Allowlist, token: u8) -> Option<Arc<Told>> {
+    fn enter(allowlist: &Allowlist, token: u8) -> Result<Arc<Told>, Denied> {
         let client = Arc::new(Told::default());
         let weak = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
         allowlist.enter(&[token; 32], weak).map(|_| client)
@@ -231,11 +231,12 @@ mod tests {
         // It may come with two programs, but with nobody else, even if the registry says so.
         let again = enter(&allowlist, 0x33).unwrap();
         allowlist.renew(&[alone("x", "33"), tenant("a", "11", 1, 0)]);
-        assert!(enter(&allowlist, 0x11).is_none(), "the board is another's alone");
+        assert_eq!(enter(&allowlist, 0x11).err(), Some(Denied::AnothersAlone));
+        assert_eq!(enter(&allowlist, 0x44).err(), Some(Denied::NotAdmitted));
         assert!(lock(&x.0).is_none());
         drop((x, again));
         let a = enter(&allowlist, 0x11).expect("the board is free");
-        assert!(enter(&allowlist, 0x33).is_none(), "another is on the board");
+        assert_eq!(enter(&allowlist, 0x33).err(), Some(Denied::NotEmpty));
         drop(a);
     }
 

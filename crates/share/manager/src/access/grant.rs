@@ -20,6 +20,20 @@ pub(crate) struct Grant {
     pub(crate) kernel: Option<Duration>,
 }
 
+/// Why a client does not get a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    /// Its token was known when it greeted.
+    #[error("the token is no longer admitted")]
+    NotAdmitted,
+    /// Another tenant has the board exclusively.
+    #[error("another tenant has this board for itself; try again when that is gone, or ask for another board")]
+    AnothersAlone,
+    /// Its tenant is to have the board exclusively, and it is not empty yet.
+    #[error("this board is to be yours alone, and others have not left it yet; try again in a few seconds")]
+    NotEmpty,
+}
+
 /// A client that can be disconnected.
 pub(crate) trait Disconnect: Send + Sync {
     /// Ends its session, giving the reason. Does not wait for the end.

@@ -7,7 +7,7 @@ use rackloom_ipc::{Peer, Token};
 use rackloom_opencl_wire::Limits;
 
 use super::admission::Admission;
-use super::grant::{Disconnect, Grant};
+use super::grant::{Denied, Disconnect, Grant};
 use crate::quota::{Quota, TenantLimits};
 
 /// Limits of each client of an endpoint, and which clients are admitted.
@@ -39,7 +39,7 @@ impl EndpointLimits {
     }
 
     /// Enters a client on a board, see [`Admission::enter`].
-    pub(crate) fn enter(&self, board: usize, peer: &Peer, client: Weak<dyn Disconnect>) -> Option<Grant> {
+    pub(crate) fn enter(&self, board: usize, peer: &Peer, client: Weak<dyn Disconnect>) -> Result<Grant, Denied> {
         self.admission.enter(board, peer.token(), &peer.identity(), client, self.tenant)
     }
 }

@@ -114,8 +114,9 @@ impl SharedBoard for Shared {
             Err(why) => return refuse(&format!("cannot open an event file: {why}")),
         };
         let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
-        let Some(grant) = endpoint.enter(self.number, &peer, leaving) else {
-            return refuse("the token is no longer admitted");
+        let grant = match endpoint.enter(self.number, &peer, leaving) {
+            Ok(grant) => grant,
+            Err(why) => return refuse(&why.to_string()),
         };
         let Some(_occupied) = self.board.pool.host.memory.take(PROCESS) else {
             return refuse("the memory that all clients may have together is used up (--host-memory); try again later");

@@ -44,9 +44,12 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
 
     fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
         let client = Arc::downgrade(&inbox.peer);
-        let Some(grant) = endpoint.enter(self.number, &inbox.peer, client) else {
-            answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
-            return inbox.farewell("the token is no longer admitted");
+        let grant = match endpoint.enter(self.number, &inbox.peer, client) {
+            Ok(grant) => grant,
+            Err(why) => {
+                answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
+                return inbox.farewell(&why.to_string());
+            }
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));

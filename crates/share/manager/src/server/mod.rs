@@ -1,6 +1,8 @@
 //! The server: its options, its boards and listeners, and a thread for each client.
 
 mod attach;
+#[cfg(test)]
+mod exclusive_tests;
 mod local_board;
 mod manager;
 mod options;
