@@ -109,6 +109,11 @@ impl Isolate {
     }
 }
 
+/// Most seats of one tenant, of so many: the last ones are for others.
+pub(super) fn seats_of_a_tenant(seats: usize) -> usize {
+    (seats - (seats / 4).max(1).min(seats)).max(1)
+}
+
 /// Parses a duration, or that there is no bound.
 fn bound(text: &str) -> Result<Bound, String> {
     if text == "none" { Ok(None) } else { duration(text).map(Some) }
@@ -120,6 +125,12 @@ pub type Bound = Option<Duration>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_seat_is_never_the_same_tenants() {
+        let seats = [0, 1, 2, 3, 4, 8, 64].map(seats_of_a_tenant);
+        assert_eq!(seats, [1, 1, 1, 2, 3, 6, 48], "but of one there is no other");
+    }
 
     #[test]
     fn a_bound_may_be_none() {

@@ -12,7 +12,7 @@ use rackloom_opencl_wire::Limits;
 
 use super::attach::Attacher;
 use super::manager::{Listener, Manager};
-use super::options::{Isolate, Options};
+use super::options::{Isolate, Options, seats_of_a_tenant};
 use crate::access::admission::Admission;
 use crate::access::allowlist::Allowlists;
 use crate::access::limits::EndpointLimits;
@@ -189,8 +189,7 @@ impl Options {
     fn config(&self, endpoint: &EndpointLimits, host: &Host) -> ServerConfig {
         let mut config = ServerConfig {
             clients_max: self.clients,
-            // The last seats are for others.
-            tenant_max: self.tenant_clients.unwrap_or_else(|| self.clients - self.clients / 4),
+            tenant_max: self.tenant_clients.unwrap_or_else(|| seats_of_a_tenant(self.clients)),
             knows_tokens: !matches!(endpoint.admission, Admission::Anybody(_)),
             ..ServerConfig::default()
         };
