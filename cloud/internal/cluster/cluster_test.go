@@ -247,7 +247,8 @@ func TestFunctionsWithInstancesStayWhatTheyAre(t *testing.T) {
 	if _, err := r.RegisterFunction(&Function{Name: "f", Weight: 7, LongestKernelMs: 500}); err != nil {
 		t.Fatal(err)
 	}
-	if last, _ := r.Tenants("a/0", lease); last.Revision == after.Revision || last.Tenants[0].Function.LongestKernelMs != 500 {
+	last, _ := r.Tenants("a/0", lease)
+	if last.Revision == after.Revision || last.Tenants[0].Function.LongestKernelMs != 500 {
 		t.Fatalf("%+v became %+v", after, last)
 	}
 	if err := r.DeleteInstance("i"); err != nil {

@@ -1,7 +1,7 @@
 //! Transfer of a worker's counters into the manager's metrics.
 //!
-//! A kernel may have taken the worker over, and let it say anything. So what it says is believed within what the manager
-//! knows itself: the board was used by a worker at most while that held it, and at least while it kept others waiting.
+//! A kernel may have taken the worker over, and let it say anything. So what it says is believed within what the
+//! manager knows itself: a worker used the board at most while it held it, and at least while it kept others waiting.
 
 use std::sync::{Arc, Mutex};
 

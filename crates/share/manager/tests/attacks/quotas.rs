@@ -42,8 +42,8 @@ impl Ledger {
 
 const TENANTS: usize = 3;
 const PROGRAMS: u64 = 100;
-/// Bytes of buffers and of programs for each tenant, and of memory for all: eight programs have three quarters of that by
-/// their processes.
+/// Bytes of buffers and of programs for each tenant, and of memory for all: eight programs have three quarters of that
+/// by their processes.
 const TENANT_MEMORY: u64 = 64 << 20;
 const TENANT_PROGRAMS: u64 = 16 << 10;
 const HOST_MEMORY: u64 = 1 << 30;
