@@ -77,14 +77,19 @@ impl Asker {
         let (sender, answers) = channel();
         (Arc::new(Self { control, answers: Mutex::new(answers), next: AtomicU64::new(0) }), sender)
     }
-}
 
-impl Purse for Arc<Asker> {
-    fn pay(&self, bill: &Bill) -> Option<Charge> {
+    /// Asks the manager to pay a bill.
+    fn ask(self: &Arc<Self>, bill: &Bill) -> Option<Charge> {
         let answers = lock(&self.answers);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         control::tell(&*self.control, &FromWorker::Charge(number, bill.to_vec())).ok()?;
         answers.recv().ok()?.then(|| Charge::of(Given { asker: Arc::clone(self), number }))
+    }
+}
+
+impl Purse for Arc<Asker> {
+    fn pay(&self, bill: &Bill) -> Option<Charge> {
+        self.ask(bill)
     }
 }
 
