@@ -159,7 +159,7 @@ fn serve(
     let name = metrics.tenant(assignment.name);
     let leased = Some(Arc::clone(&lease) as Arc<dyn LeasedBoard>);
     let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, leased);
-    let charging = Charging { purse: Box::new(asker), has_buffers_here: origin.is_processor };
+    let charging = Charging::new(asker, origin.is_processor);
     let mut session = Session::new(Arc::new(tenant), dispatcher, charging, assignment.limits);
     answer_to(&peer, assignment.request, Ok(Answer::Open));
     attend(inbox, &mut session, &|number| assignment.boards.get(usize::from(number)).cloned());

@@ -61,7 +61,7 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, endpoint.task_time, space, Arc::clone(&peer), metrics, None);
         let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&endpoint.host) };
-        let charging = Charging { purse: Box::new(accounts), has_buffers_here: false };
+        let charging = Charging::new(accounts, false);
         let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), charging, endpoint.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         attend(inbox, &mut session, &|number| handshake::info(boards, number));

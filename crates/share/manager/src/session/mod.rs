@@ -6,9 +6,9 @@ mod object_table;
 pub(crate) mod replies;
 mod resolver;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use self::replies::answer_to;
 use opencl_sys::{
@@ -16,6 +16,7 @@ use opencl_sys::{
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
 use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, now_ns};
+use rackloom_sync::lock;
 
 use self::object_table::{BadNumber, Table};
 use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
@@ -52,12 +53,44 @@ pub(crate) struct Session<S: Space> {
 /// What a session's objects are charged to.
 #[derive(Debug)]
 pub(crate) struct Charging {
-    pub(crate) purse: Box<dyn Purse>,
+    purse: Box<dyn Purse>,
     /// Whether the board's memory is this machine's.
-    pub(crate) has_buffers_here: bool,
+    has_buffers_here: bool,
+    /// Charges of kernels that are gone, for the next ones.
+    spare: Arc<Mutex<Vec<Charge>>>,
+}
+
+/// A kernel's charge.
+#[derive(Debug)]
+struct KernelCharge {
+    charge: Option<Charge>,
+    spare: Arc<Mutex<Vec<Charge>>>,
+}
+
+/// Kernels that a session keeps charged: some programs make one for each launch, and to ask the manager takes longer
+/// than to make one.
+const SPARE_MAX: usize = 16;
+
+impl Drop for KernelCharge {
+    fn drop(&mut self) {
+        let mut spare = lock(&self.spare);
+        if spare.len() < SPARE_MAX {
+            spare.extend(self.charge.take());
+        }
+    }
 }
 
 impl Charging {
+    pub(crate) fn new(purse: impl Purse + 'static, has_buffers_here: bool) -> Self {
+        Self { purse: Box::new(purse), has_buffers_here, spare: Arc::default() }
+    }
+
+    fn kernel(&self) -> Result<Charge, Code> {
+        let spare = lock(&self.spare).pop();
+        let charge = Some(spare.map_or_else(|| self.pay(&[(Account::Kernels, 1)]), Ok)?);
+        Ok(Charge::of(KernelCharge { charge, spare: Arc::clone(&self.spare) }))
+    }
+
     fn pay(&self, bill: &[(Account, u64)]) -> Result<Charge, Code> {
         self.purse.pay(bill).ok_or(Code(CL_OUT_OF_RESOURCES))
     }
@@ -173,7 +206,7 @@ impl<S: Space> Session<S> {
             Command::CreateKernel { kernel, program, name } => {
                 let program = self.programs.get(program);
                 let made = program.and_then(|program| {
-                    let charge = self.charging.pay(&[(Account::Kernels, 1)])?;
+                    let charge = self.charging.kernel()?;
                     self.tenant.space.kernel(&program, name, charge)
                 });
                 self.kernels.put(kernel, made)?;
