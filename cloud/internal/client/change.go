@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 )
@@ -21,6 +23,8 @@ func queryFlags(flags *flag.FlagSet, o *options) {
 	})
 	flags.Uint64Var(&o.query.MemoryBytes, "memory", 0, "it needs so many `bytes` of the board's memory")
 	flags.BoolVar(&o.exclusive, "exclusive", false, "each instance gets a board for itself")
+	flags.DurationVar(&o.kernel, "longest-kernel", 0,
+		"how long one kernel may keep others waiting, such as 500ms; 0 if that is the manager's to say")
 	flags.UintVar(&o.weight, "weight", 1, "share of a board's time, relative to others: 1 to 1000")
 }
 
@@ -46,10 +50,14 @@ func (c *call) note(err error, format string, arguments ...string) error {
 }
 
 func putFunction(ctx context.Context, c *call) error {
+	milliseconds, err := wholeMilliseconds(c.options.kernel)
+	if err != nil {
+		return err
+	}
 	function, err := c.functions.RegisterFunction(ctx, &rackloomv1.RegisterFunctionRequest{
 		Function: &rackloomv1.Function{
 			Name: c.arguments[0], Query: &c.options.query, Exclusive: c.options.exclusive,
-			Weight: uint32(min(c.options.weight, 1<<31)),
+			Weight: uint32(min(c.options.weight, 1<<31)), LongestKernelMs: milliseconds,
 		},
 	})
 	if err != nil {
@@ -59,6 +67,14 @@ func putFunction(ctx context.Context, c *call) error {
 		return printJSON(c.out, "functions", []*rackloomv1.Function{function})
 	}
 	return c.note(nil, "function %s is registered", function.Name)
+}
+
+// wholeMilliseconds is a duration as the API has it. One that is too long is the registry's to refuse.
+func wholeMilliseconds(of time.Duration) (uint32, error) {
+	if of < 0 || of%time.Millisecond != 0 {
+		return 0, fmt.Errorf("-longest-kernel is %s; write whole milliseconds, such as 500ms, or 0", of)
+	}
+	return uint32(min(of.Milliseconds(), math.MaxUint32)), nil
 }
 
 func deleteFunction(ctx context.Context, c *call) error {

@@ -64,6 +64,7 @@ type options struct {
 	query                              rackloomv1.DeviceQuery
 	exclusive, move                    bool
 	weight                             uint
+	kernel                             time.Duration
 	node                               string
 }
 

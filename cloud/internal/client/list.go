@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -135,7 +136,7 @@ func listFunctions(ctx context.Context, c *call) error {
 	if c.options.json {
 		return printJSON(c.out, "functions", all)
 	}
-	rows := [][]string{{"NAME", "VENDOR", "PLATFORM", "ACCELERATOR", "SHARED", "WEIGHT", "INSTANCES"}}
+	rows := [][]string{{"NAME", "VENDOR", "PLATFORM", "ACCELERATOR", "SHARED", "WEIGHT", "KERNEL", "INSTANCES"}}
 	for _, function := range all {
 		shared := "yes"
 		if function.Exclusive {
@@ -144,11 +145,18 @@ func listFunctions(ctx context.Context, c *call) error {
 		query := function.Query
 		rows = append(rows, []string{
 			function.Name, anything(query.GetVendor()), anything(query.GetPlatform()), anything(query.GetAccelerator()), shared,
-			fmt.Sprint(function.Weight), fmt.Sprint(function.Instances),
+			fmt.Sprint(function.Weight), longest(function.LongestKernelMs), fmt.Sprint(function.Instances),
 		})
 	}
 	printTable(c.out, rows)
 	return nil
+}
+
+func longest(milliseconds uint32) string {
+	if milliseconds == 0 {
+		return anything("")
+	}
+	return (time.Duration(milliseconds) * time.Millisecond).String()
 }
 
 func anything(text string) string {

@@ -244,6 +244,13 @@ func TestFunctionsWithInstancesStayWhatTheyAre(t *testing.T) {
 	if after.Revision == before.Revision || after.Tenants[0].Function.Weight != 7 {
 		t.Fatalf("%+v became %+v", before, after)
 	}
+	if _, err := r.RegisterFunction(&Function{Name: "f", Weight: 7, LongestKernelMs: 500}); err != nil {
+		t.Fatal(err)
+	}
+	last, _ := r.Tenants("a/0", lease)
+	if last.Revision == after.Revision || last.Tenants[0].Function.LongestKernelMs != 500 {
+		t.Fatalf("%+v became %+v", after, last)
+	}
 	if err := r.DeleteInstance("i"); err != nil {
 		t.Fatal(err)
 	}

@@ -100,6 +100,46 @@ func TestAStoreOfVersion1IsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+// TestAStoreOfVersion2IsBroughtUpToDate: its records are as they are now, but for what none of them says.
+func TestAStoreOfVersion2IsBroughtUpToDate(t *testing.T) {
+	r := newRig(t, nil)
+	r.register(spec("a/0", ""))
+	r.function("f", "")
+	token := r.create("i", "f").Token
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(r.path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 2})
+	})
+	if err != nil || db.Close() != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // It is upgraded once.
+		r.open()
+		if r.wantOn("i", "a/0").Token != token || r.functions.get("f").LongestKernelMs != 0 {
+			t.Fatalf("%+v", r.functions.get("f"))
+		}
+		if _, err := r.RegisterFunction(&Function{Name: "g", Weight: 1, LongestKernelMs: 500}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was, err := store.Check(r.path + ".version-2"); err != nil || was.Functions != 1 {
+		t.Fatalf("the copy: %+v, %v", was, err)
+	}
+	r.open()
+	if r.functions.get("g").LongestKernelMs != 500 {
+		t.Fatal("it is forgotten")
+	}
+}
+
 func TestABackupRestoresWhatThereWas(t *testing.T) {
 	r := newRig(t, nil)
 	lease := r.register(spec("a/0", ""))

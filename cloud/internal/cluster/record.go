@@ -87,6 +87,8 @@ type Function struct {
 	Query     allocate.Query `json:"query"`
 	Exclusive bool           `json:"exclusive,omitempty"`
 	Weight    uint32         `json:"weight"`
+	// LongestKernelMs bounds how long one kernel may keep others waiting; 0 if that is the manager's to say.
+	LongestKernelMs uint32 `json:"longestKernelMs,omitempty"`
 }
 
 // Instance is an allocation.

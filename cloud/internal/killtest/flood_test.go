@@ -3,6 +3,7 @@ package killtest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -38,11 +40,20 @@ const (
 type flooded struct {
 	process    *process
 	grpc, http string
-	files      int
-	resident   int
+	// tls is how honest callers call it; without, in the clear.
+	tls      *tls.Config
+	files    int
+	resident int
 }
 
-func startFlooded(t *testing.T) *flooded {
+// attack is what strangers do on connections that stay open.
+type attack struct {
+	name, address string
+	count         int
+	does          func(net.Conn)
+}
+
+func startFlooded(t *testing.T, options ...string) *flooded {
 	t.Helper()
 	folder := t.TempDir()
 	tokens := filepath.Join(folder, "tokens")
@@ -51,8 +62,10 @@ func startFlooded(t *testing.T) *flooded {
 	}
 	binary := buildRegistry(t) // What looks for races takes some ten times the memory.
 	f := &flooded{process: &process{name: "the registry", output: &tail{}, command: func() *exec.Cmd {
-		return exec.Command(binary, "serve", "-listen", "127.0.0.1:0", "-http", "127.0.0.1:0", "-tokens", tokens,
+		command := exec.Command(binary, "serve", "-listen", "127.0.0.1:0", "-http", "127.0.0.1:0", "-tokens", tokens,
 			"-store", filepath.Join(folder, "registry.db"))
+		command.Args = append(command.Args, options...)
+		return command
 	}}}
 	if err := f.process.start(); err != nil {
 		t.Fatal(err)
@@ -111,7 +124,11 @@ func (f *flooded) serves(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	connection, err := grpc.NewClient(f.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	shows := insecure.NewCredentials()
+	if f.tls != nil {
+		shows = credentials.NewTLS(f.tls)
+	}
+	connection, err := grpc.NewClient(f.grpc, grpc.WithTransportCredentials(shows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,16 +260,9 @@ func changesItsMind(framer *http2.Framer) {
 
 func TestStrangersKeepNobodyOut(t *testing.T) {
 	f := startFlooded(t)
-	f.serves(t)
-	time.Sleep(100 * time.Millisecond)
-	f.files, f.resident = f.openFiles(t), f.status(t, "VmRSS")
 	probe, list := healthv1.Health_Check_FullMethodName, rackloomv1.DevicesService_ListDevices_FullMethodName
 	scrape := "GET /metrics HTTP/1.1\r\nHost: x\r\n"
-	for _, attack := range []struct {
-		name, address string
-		count         int
-		does          func(net.Conn)
-	}{
+	f.withstands(t, []attack{
 		{"calls: silence", f.grpc, 1000, says("")},
 		{"calls: half a greeting", f.grpc, 1000, says("PRI * HTTP/2.0\r\n")},
 		{"calls: a greeting and nothing more", f.grpc, 1000, speaks(func(*http2.Framer) {})},
@@ -271,7 +281,15 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		{"scrapes: answers that nobody reads", f.http, 50, says(strings.Repeat(scrape+"\r\n", 500))},
 		{"scrapes: kept connections", f.http, 500, says("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n")},
 		{"scrapes: resets", f.http, 1000, resets(scrape)},
-	} {
+	})
+}
+
+// withstands has each attack, serves honest callers meanwhile, and has nothing left of it.
+func (f *flooded) withstands(t *testing.T, attacks []attack) {
+	f.serves(t)
+	time.Sleep(100 * time.Millisecond)
+	f.files, f.resident = f.openFiles(t), f.status(t, "VmRSS")
+	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
 			all := visit(t, attack.address, attack.count, attack.does)
 			defer all.leave()

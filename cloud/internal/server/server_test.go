@@ -229,7 +229,10 @@ func TestACommandDoesWhatItSays(t *testing.T) {
 		}
 	}
 	run("", "function", "edges", "--accelerator", "sobel", "--weight", "3")
-	run("edges <any> <any> sobel yes 3 0", "functions")
+	run("edges <any> <any> sobel yes 3 <any> 0", "functions")
+	refused("write whole milliseconds", "function", "edges", "--longest-kernel", "1500us")
+	run("", "function", "edges", "--accelerator", "sobel", "--weight", "3", "--longest-kernel", "1500ms")
+	run("edges <any> <any> sobel yes 3 1.5s 0", "functions")
 	run("RACKLOOM_MANAGERS=tcp:127.0.0.1:1 RACKLOOM_TOKEN=", "allocate", "edges", "e1")
 	run("e1 edges a a/0 allocated", "allocations")
 	run("a/0 Card sobel 1/64", "devices")

@@ -69,6 +69,7 @@ func tenantsMessage(list cluster.TenantList) *rackloomv1.TenantList {
 			Instance: tenant.Instance.ID, Function: tenant.Function.Name, Token: tenant.Instance.Token,
 			Accelerator: tenant.Function.Query.Accelerator, Exclusive: tenant.Function.Exclusive,
 			Weight: tenant.Function.Weight, MemoryBytes: tenant.Function.Query.MemoryBytes, Leaving: tenant.Leaving,
+			LongestKernelMs: tenant.Function.LongestKernelMs,
 		})
 	}
 	return message
@@ -91,6 +92,7 @@ func functionMessage(function *cluster.Function, instances int) *rackloomv1.Func
 			Capabilities: query.Capabilities, MemoryBytes: query.MemoryBytes,
 		},
 		Exclusive: function.Exclusive, Weight: function.Weight, Instances: uint32(instances),
+		LongestKernelMs: function.LongestKernelMs,
 	}
 }
 

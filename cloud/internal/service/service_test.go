@@ -355,6 +355,10 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		Function: &rackloomv1.Function{Name: "f", Weight: 1001},
 	})
 	wantCode(t, err, codes.InvalidArgument, "weight is 1001")
+	_, err = c.functions.RegisterFunction(ctx, &rackloomv1.RegisterFunctionRequest{
+		Function: &rackloomv1.Function{Name: "f", LongestKernelMs: 86_400_001},
+	})
+	wantCode(t, err, codes.InvalidArgument, "longest_kernel_ms is 86400001")
 	_, err = c.functions.CreateInstance(ctx, &rackloomv1.CreateInstanceRequest{Id: "i", Function: "f", Node: "a/b"})
 	wantCode(t, err, codes.InvalidArgument, "node \"a/b\" is no name")
 	_, err = c.devices.ListDevices(ctx, &rackloomv1.ListDevicesRequest{PageSize: 101})

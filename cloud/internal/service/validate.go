@@ -23,6 +23,7 @@ const (
 	endpointsMax    = 8
 	setMax          = 64
 	weightMax       = 1000
+	kernelMsMax     = 24 * 60 * 60 * 1000
 	instancesMaxMax = 4096
 	// memoryMax keeps sums of memory far from overflow: a pebibyte times 4096.
 	memoryMax = 1 << 50
@@ -173,6 +174,7 @@ func functionOf(function *rackloomv1.Function) (*cluster.Function, error) {
 	check.set("capabilities", query.GetCapabilities())
 	check.atMost("memory_bytes", query.GetMemoryBytes(), memoryMax)
 	check.atMost("weight", uint64(function.GetWeight()), weightMax)
+	check.atMost("longest_kernel_ms", uint64(function.GetLongestKernelMs()), kernelMsMax)
 	// In one order, so that the same function registered again is seen to be the same.
 	capabilities := slices.Compact(slices.Sorted(slices.Values(query.GetCapabilities())))
 	return &cluster.Function{
@@ -182,5 +184,6 @@ func functionOf(function *rackloomv1.Function) (*cluster.Function, error) {
 			Capabilities: capabilities, MemoryBytes: query.GetMemoryBytes(),
 		},
 		Exclusive: function.GetExclusive(), Weight: max(function.GetWeight(), 1),
+		LongestKernelMs: function.GetLongestKernelMs(),
 	}, check.err
 }

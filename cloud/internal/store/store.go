@@ -24,8 +24,9 @@ import (
 //
 //	1  times by the wall clock, no checksums
 //	2  times by the registry's clock; a checksum behind each value, and a count of all
+//	3  functions may say how long their kernels may take, which an older registry would forget
 const (
-	schemaVersion = 2
+	schemaVersion = 3
 	sealedSince   = 2
 )
 

@@ -949,9 +949,11 @@ type Tenant struct {
 	// Memory it may use; 0 if it did not say.
 	MemoryBytes uint64 `protobuf:"varint,7,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
 	// It is moving to another board and will go from this list.
-	Leaving       bool `protobuf:"varint,8,opt,name=leaving,proto3" json:"leaving,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Leaving bool `protobuf:"varint,8,opt,name=leaving,proto3" json:"leaving,omitempty"`
+	// How long one of its kernels may keep others waiting, in milliseconds; 0 if that is the manager's to say.
+	LongestKernelMs uint32 `protobuf:"varint,9,opt,name=longest_kernel_ms,json=longestKernelMs,proto3" json:"longest_kernel_ms,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Tenant) Reset() {
@@ -1038,6 +1040,13 @@ func (x *Tenant) GetLeaving() bool {
 		return x.Leaving
 	}
 	return false
+}
+
+func (x *Tenant) GetLongestKernelMs() uint32 {
+	if x != nil {
+		return x.LongestKernelMs
+	}
+	return 0
 }
 
 type DeregisterDeviceRequest struct {
@@ -1920,7 +1929,7 @@ const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"\n" +
 	"TenantList\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12-\n" +
-	"\atenants\x18\x02 \x03(\v2\x13.rackloom.v1.TenantR\atenants\"\xeb\x01\n" +
+	"\atenants\x18\x02 \x03(\v2\x13.rackloom.v1.TenantR\atenants\"\x97\x02\n" +
 	"\x06Tenant\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x14\n" +
@@ -1929,7 +1938,8 @@ const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"\texclusive\x18\x05 \x01(\bR\texclusive\x12\x16\n" +
 	"\x06weight\x18\x06 \x01(\rR\x06weight\x12!\n" +
 	"\fmemory_bytes\x18\a \x01(\x04R\vmemoryBytes\x12\x18\n" +
-	"\aleaving\x18\b \x01(\bR\aleaving\"?\n" +
+	"\aleaving\x18\b \x01(\bR\aleaving\x12*\n" +
+	"\x11longest_kernel_ms\x18\t \x01(\rR\x0flongestKernelMs\"?\n" +
 	"\x17DeregisterDeviceRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05lease\x18\x02 \x01(\x04R\x05lease\"\x1a\n" +

@@ -171,9 +171,12 @@ type Function struct {
 	// Share of the board's time relative to other tenants, 1 to 1000; 0 for 1.
 	Weight uint32 `protobuf:"varint,4,opt,name=weight,proto3" json:"weight,omitempty"`
 	// How many instances it has; only in answers.
-	Instances     uint32 `protobuf:"varint,5,opt,name=instances,proto3" json:"instances,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Instances uint32 `protobuf:"varint,5,opt,name=instances,proto3" json:"instances,omitempty"`
+	// How long one kernel of an instance may keep others waiting, in milliseconds, at most a day; 0 if that is the
+	// manager's to say.
+	LongestKernelMs uint32 `protobuf:"varint,6,opt,name=longest_kernel_ms,json=longestKernelMs,proto3" json:"longest_kernel_ms,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Function) Reset() {
@@ -237,6 +240,13 @@ func (x *Function) GetWeight() uint32 {
 func (x *Function) GetInstances() uint32 {
 	if x != nil {
 		return x.Instances
+	}
+	return 0
+}
+
+func (x *Function) GetLongestKernelMs() uint32 {
+	if x != nil {
+		return x.LongestKernelMs
 	}
 	return 0
 }
@@ -1182,13 +1192,14 @@ const file_rackloom_v1_functions_proto_rawDesc = "" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12 \n" +
 	"\vaccelerator\x18\x03 \x01(\tR\vaccelerator\x12\"\n" +
 	"\fcapabilities\x18\x04 \x03(\tR\fcapabilities\x12!\n" +
-	"\fmemory_bytes\x18\x05 \x01(\x04R\vmemoryBytes\"\xa2\x01\n" +
+	"\fmemory_bytes\x18\x05 \x01(\x04R\vmemoryBytes\"\xce\x01\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12.\n" +
 	"\x05query\x18\x02 \x01(\v2\x18.rackloom.v1.DeviceQueryR\x05query\x12\x1c\n" +
 	"\texclusive\x18\x03 \x01(\bR\texclusive\x12\x16\n" +
 	"\x06weight\x18\x04 \x01(\rR\x06weight\x12\x1c\n" +
-	"\tinstances\x18\x05 \x01(\rR\tinstances\"\xa0\x03\n" +
+	"\tinstances\x18\x05 \x01(\rR\tinstances\x12*\n" +
+	"\x11longest_kernel_ms\x18\x06 \x01(\rR\x0flongestKernelMs\"\xa0\x03\n" +
 	"\bInstance\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +

@@ -48,4 +48,4 @@ pub use error::{ChannelError, Closed, Violation};
 pub use hello::{Refusal, Token};
 pub use limits::{CLIENTS_MAX, Limits, Spin};
 pub use ring::{BODY_MAX, Corrupt};
-pub use server::{Given, Grant, Handover, Identity, Peer, Receipt, Server, ServerConfig, Taken};
+pub use server::{Given, Grant, Handover, Identity, Peer, Receipt, Server, ServerConfig, Taken, Tenant};

@@ -52,6 +52,6 @@ pub use code::Code;
 pub use isolate::{Lack, Layers, probe, work_if_asked};
 pub use metrics::Metrics;
 pub use native::installed;
-pub use quota::Charge;
+pub use quota::{Charge, TenantLimits};
 pub use schedule::scheduler;
 pub use server::{Isolate, Listener, Manager, Options, Service};

@@ -1,65 +1,103 @@
-//! Quotas: sums that a tenant holds, counted against a bound.
+//! Quotas: sums that a tenant holds, counted against bounds.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum with a bound, counted in this process or by another one.
+use rackloom_opencl_wire::Limits;
+use serde::{Deserialize, Serialize};
+
+/// A sum with a bound.
 #[derive(Debug)]
-pub(crate) struct Quota {
+pub struct Quota {
     used: AtomicU64,
     limit: u64,
-    remote: Option<Box<dyn RemoteQuota>>,
 }
 
-/// A quota that another process counts, since several processes share it.
-pub(crate) trait RemoteQuota: std::fmt::Debug + Send + Sync {
-    /// Takes `amount` if that is left; returns a number to give it back by.
-    fn take(&self, amount: u64) -> Option<u64>;
-
-    /// Gives back what was taken under this number.
-    fn give(&self, number: u64);
+/// What all clients of a tenant may have together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TenantLimits {
+    /// Bytes of buffers.
+    pub memory: u64,
+    /// Bytes of programs: sources and binaries.
+    pub programs: u64,
+    /// Objects of each kind.
+    pub objects: u32,
 }
 
-/// A part of a quota; given back when dropped.
+/// How many programs of the largest size a tenant may have, unless somebody says otherwise.
+const LARGEST_PROGRAMS: u64 = 4;
+
+impl From<Limits> for TenantLimits {
+    fn from(Limits { memory, objects, program, .. }: Limits) -> Self {
+        Self { memory, programs: program.saturating_mul(LARGEST_PROGRAMS), objects }
+    }
+}
+
+/// What something is charged to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Account {
+    /// The tenant's bytes of buffers.
+    Memory,
+    /// The tenant's bytes of programs.
+    ProgramBytes,
+    /// The tenant's buffers.
+    Buffers,
+    /// The tenant's programs.
+    Programs,
+    /// The tenant's kernels.
+    Kernels,
+    /// This machine's memory, for buffers and programs.
+    Host,
+    /// This machine's memory, for arenas that a client shares with its worker.
+    HostArenas,
+}
+
+/// What one thing costs: it is taken as a whole.
+pub(crate) type Bill = [(Account, u64)];
+
+/// Most items of a bill.
+const ITEMS_MAX: usize = 4;
+
+/// A tenant's quotas.
+#[derive(Debug)]
+pub(crate) struct TenantQuotas {
+    memory: Arc<Quota>,
+    program_bytes: Arc<Quota>,
+    buffers: Arc<Quota>,
+    programs: Arc<Quota>,
+    kernels: Arc<Quota>,
+}
+
+/// What a client's things are charged to: quotas here, or in the manager's process.
+pub(crate) trait Purse: Debug + Send + Sync {
+    /// Pays a bill, if all of it is left.
+    fn pay(&self, bill: &Bill) -> Option<Charge>;
+}
+
+/// The quotas of a client's tenant, and the machine's.
+#[derive(Debug, Clone)]
+pub(crate) struct Accounts {
+    pub(crate) tenant: Arc<TenantQuotas>,
+    pub(crate) host: Arc<Quota>,
+}
+
+/// Parts of quotas; given back when dropped.
 #[derive(Debug)]
 pub struct Charge {
+    _held: Box<dyn Debug + Send + Sync>,
+}
+
+/// A part of a quota.
+#[derive(Debug)]
+struct Part {
     quota: Arc<Quota>,
     amount: u64,
-    /// Its number, if another process counts the quota.
-    number: u64,
-    /// What the same thing is charged to besides.
-    _also: Option<Box<Self>>,
-}
-
-/// What a client's buffers are charged to.
-#[derive(Debug)]
-pub(crate) struct Purse {
-    /// The tenant.
-    pub(crate) tenant: Arc<Quota>,
-    /// The machine, if buffers are in its memory.
-    pub(crate) host: Option<Arc<Quota>>,
-}
-
-impl Purse {
-    /// Takes `amount` for a buffer, if that is left. Memory of the client's own is charged to the machine already.
-    pub(crate) fn take(&self, amount: u64, is_clients_own: bool) -> Option<Charge> {
-        let mut charge = self.tenant.take(amount)?;
-        let host = self.host.as_ref().filter(|_| !is_clients_own);
-        if let Some(host) = host {
-            charge._also = Some(Box::new(host.take(amount)?));
-        }
-        Some(charge)
-    }
 }
 
 impl Quota {
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), limit, remote: None })
-    }
-
-    /// A quota that another process counts.
-    pub(crate) fn remote(remote: Box<dyn RemoteQuota>) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), limit: u64::MAX, remote: Some(remote) })
+        Arc::new(Self { used: AtomicU64::new(0), limit })
     }
 
     /// The bound.
@@ -69,30 +107,88 @@ impl Quota {
 
     /// Takes `amount` if that is left.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
-        if let Some(remote) = &self.remote {
-            let number = remote.take(amount)?;
-            return Some(Charge { quota: Arc::clone(self), amount, number, _also: None });
-        }
+        self.part(amount).map(Charge::of)
+    }
+
+    fn part(self: &Arc<Self>, amount: u64) -> Option<Part> {
         let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Charge { quota: Arc::clone(self), amount, number: 0, _also: None })
+        Some(Part { quota: Arc::clone(self), amount })
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.quota.used.fetch_sub(self.amount, Ordering::AcqRel);
+    }
+}
+
+impl TenantQuotas {
+    pub(crate) fn new(limits: TenantLimits) -> Arc<Self> {
+        let objects = u64::from(limits.objects);
+        Arc::new(Self {
+            memory: Quota::new(limits.memory),
+            program_bytes: Quota::new(limits.programs),
+            buffers: Quota::new(objects),
+            programs: Quota::new(objects),
+            kernels: Quota::new(objects),
+        })
+    }
+
+    /// The same with another bound of memory, if that is another one; what is held by then counts no longer.
+    pub(crate) fn with_memory(self: &Arc<Self>, most: u64) -> Arc<Self> {
+        if self.memory.limit() == most {
+            return Arc::clone(self);
+        }
+        let Self { program_bytes, buffers, programs, kernels, .. } = &**self;
+        Arc::new(Self {
+            memory: Quota::new(most),
+            program_bytes: Arc::clone(program_bytes),
+            buffers: Arc::clone(buffers),
+            programs: Arc::clone(programs),
+            kernels: Arc::clone(kernels),
+        })
+    }
+
+    /// Most bytes of buffers.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.limit()
+    }
+}
+
+impl Accounts {
+    fn quota(&self, account: Account) -> &Arc<Quota> {
+        match account {
+            Account::Memory => &self.tenant.memory,
+            Account::ProgramBytes => &self.tenant.program_bytes,
+            Account::Buffers => &self.tenant.buffers,
+            Account::Programs => &self.tenant.programs,
+            Account::Kernels => &self.tenant.kernels,
+            Account::Host | Account::HostArenas => &self.host,
+        }
+    }
+}
+
+impl Purse for Accounts {
+    fn pay(&self, bill: &Bill) -> Option<Charge> {
+        if bill.len() > ITEMS_MAX {
+            return None; // Nothing costs so much: it is a worker's nonsense.
+        }
+        let parts = bill.iter().map(|(account, amount)| self.quota(*account).part(*amount));
+        parts.collect::<Option<Vec<_>>>().map(Charge::of)
     }
 }
 
 impl Charge {
+    /// A charge that is given back by dropping `held`.
+    pub(crate) fn of(held: impl Debug + Send + Sync + 'static) -> Self {
+        Self { _held: Box::new(held) }
+    }
+
     /// A charge on no tenant, for a program that uses a board without a manager.
     #[must_use]
     pub fn on_nobody() -> Self {
-        Self { quota: Quota::new(0), amount: 0, number: 0, _also: None }
-    }
-}
-
-impl Drop for Charge {
-    fn drop(&mut self) {
-        match &self.quota.remote {
-            Some(remote) => remote.give(self.number),
-            None => drop(self.quota.used.fetch_sub(self.amount, Ordering::AcqRel)),
-        }
+        Self::of(())
     }
 }
 
@@ -112,15 +208,35 @@ mod tests {
         assert!(quota.take(100).is_some());
     }
 
+    fn accounts() -> Accounts {
+        let tenant = TenantQuotas::new(TenantLimits { memory: 100, programs: 70, objects: 3 });
+        Accounts { tenant, host: Quota::new(50) }
+    }
+
     #[test]
-    fn a_buffer_is_charged_to_its_tenant_and_to_the_machine() {
-        let (tenant, host) = (Quota::new(100), Quota::new(50));
-        let purse = Purse { tenant: Arc::clone(&tenant), host: Some(Arc::clone(&host)) };
-        assert!(purse.take(60, false).is_none(), "more than the machine has left");
-        let own = purse.take(60, true).unwrap();
-        let buffer = purse.take(40, false).unwrap();
-        assert!(purse.take(1, true).is_none() && host.take(11).is_none());
-        drop((own, buffer));
-        assert!(tenant.take(100).is_some() && host.take(50).is_some());
+    fn a_bill_is_paid_as_a_whole_or_not() {
+        use Account::{Buffers, Host, Memory};
+
+        let accounts = accounts();
+        let buffer = |bytes| [(Buffers, 1), (Memory, bytes), (Host, bytes)];
+        assert!(accounts.pay(&buffer(60)).is_none(), "more than the machine has left");
+        let own = accounts.pay(&[(Buffers, 1), (Memory, 60)]).unwrap();
+        let here = accounts.pay(&buffer(40)).unwrap();
+        assert!(accounts.pay(&[(Memory, 1)]).is_none() && accounts.host.take(11).is_none());
+        let last = accounts.pay(&buffer(0)).unwrap();
+        assert!(accounts.pay(&buffer(0)).is_none(), "the fourth of three");
+        assert!(accounts.pay(&[(Host, 0); ITEMS_MAX + 1]).is_none());
+        drop((own, here, last));
+        assert!(accounts.tenant.memory.take(100).is_some() && accounts.host.take(50).is_some());
+        assert!(accounts.tenant.buffers.take(3).is_some());
+    }
+
+    #[test]
+    fn another_bound_of_memory_leaves_the_other_quotas_as_they_are() {
+        let Accounts { tenant, .. } = accounts();
+        let _held = (tenant.memory.take(90).unwrap(), tenant.kernels.take(3).unwrap());
+        assert!(tenant.with_memory(100).memory.take(11).is_none(), "it is the same bound");
+        let other = tenant.with_memory(200);
+        assert!(other.memory.take(200).is_some() && other.kernels.take(1).is_none());
     }
 }

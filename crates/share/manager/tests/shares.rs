@@ -66,7 +66,7 @@ fn three_to_one(load: fn(&Tenant, u32, &AtomicBool)) -> f64 {
     let file = tempfile::NamedTempFile::new().unwrap();
     let text = format!("{} name=heavy weight=3\n{} name=light\n", "aa".repeat(32), "bb".repeat(32));
     std::fs::write(file.path(), text).unwrap();
-    let admission = Admission::File(Arc::new(Tokens::open(file.path(), LIMITS.memory).unwrap()));
+    let admission = Admission::File(Arc::new(Tokens::open(file.path(), LIMITS).unwrap()));
     let daemon = Daemon::paced_with(Policy::Fair, pace(), EndpointLimits { admission, ..LIMITS.into() });
     let stop = AtomicBool::new(false);
     let had = std::thread::scope(|scope| {

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Instant;
 
-use rackloom_sync::{lock, wait_until};
+use rackloom_sync::{lock, wait, wait_until};
 
 use super::core::Core;
 use crate::batch::Batch;
-use crate::error::ChannelError;
+use crate::error::{ChannelError, Closed};
 
 /// Who reads, and who waits for the reader.
 #[derive(Debug, Default)]
@@ -67,7 +67,10 @@ impl Dispatcher {
                 return Ok(found);
             }
             if let Some(why) = core.closed() {
-                // What was handled just before the end counts.
+                // What came before the end counts: another connection or thread may have noticed the end first.
+                if why == Closed::PeerGone {
+                    self.handle_rest(core);
+                }
                 return done().ok_or(ChannelError::Closed(why));
             }
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
@@ -128,6 +131,21 @@ impl Dispatcher {
         drop(leading);
         let lead = Lead { dispatcher: self, core };
         core.link.enter();
+        while self.handle(core) > 0 {}
+        drop(lead);
+    }
+
+    /// Handles what came before the end of the channel, when nobody leads any more.
+    fn handle_rest(&self, core: &Core) {
+        let mut leading = lock(&self.leading);
+        self.followers.fetch_add(1, Ordering::SeqCst);
+        while *leading {
+            leading = wait(&self.turn, leading);
+        }
+        self.followers.fetch_sub(1, Ordering::SeqCst);
+        *leading = true;
+        drop(leading);
+        let lead = Lead { dispatcher: self, core };
         while self.handle(core) > 0 {}
         drop(lead);
     }

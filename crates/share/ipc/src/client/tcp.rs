@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rackloom_sync::{lock, wait};
 use rustix::event::{EventfdFlags, PollFlags};
@@ -177,6 +177,11 @@ impl TcpLink {
                 Err(why) => break why,
             }
         };
+        if why == Closed::PeerGone {
+            // The server ends both connections, this one after it has said why on the other.
+            let ends = PollFlags::RDHUP | PollFlags::HUP;
+            let _ = socket::poll([(self.main.as_fd(), ends)], Some(Instant::now() + LAST_WORDS));
+        }
         core.close(why);
     }
 
@@ -295,6 +300,9 @@ impl TcpLink {
         }
     }
 }
+
+/// How long the connection for messages may outlast the one for bulk.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Checks, a grace period apart, after which the client's own thread assumes that the leader stays.
 const LOOKS: u32 = 4;

@@ -31,6 +31,7 @@ pub use self::bulk::{Given, Taken};
 pub use self::config::{Grant, Identity, Receipt, ServerConfig};
 pub use self::handover::Handover;
 pub use self::peer::Peer;
+pub use self::seats::Tenant;
 use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::shared;

@@ -1,7 +1,7 @@
 //! Seats of a server: as many as there may be clients, and not all for one tenant.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 
 use rackloom_sync::lock;
@@ -9,20 +9,31 @@ use rackloom_sync::lock;
 use super::config::{Identity, ServerConfig};
 use crate::hello::Token;
 
-/// Whose seats are counted together.
+/// Whose clients are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tenant {
+#[non_exhaustive]
+pub enum Tenant {
+    /// Who shows this token.
     Token(Token),
+    /// A user of this node.
     User(u32),
+    /// An address of IPv4, or a network of IPv6 whose addresses one machine may choose from.
     Address(IpAddr),
 }
 
+/// The bits of an IPv6 address that its owner was given: within the network it may choose any.
+const NETWORK: u128 = u128::MAX << 64;
+
 impl Tenant {
     /// Of a client that has shown no token that is known.
-    pub(super) fn without_token(identity: &Identity) -> Self {
+    #[must_use]
+    pub fn without_token(identity: &Identity) -> Self {
         match identity {
             Identity::Unix { uid, .. } => Self::User(*uid),
-            Identity::Tcp { from } => Self::Address(from.ip().to_canonical()),
+            Identity::Tcp { from } => Self::Address(match from.ip().to_canonical() {
+                IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & NETWORK).into(),
+                ip @ IpAddr::V4(_) => ip,
+            }),
         }
     }
 }
@@ -87,6 +98,16 @@ mod tests {
         assert_eq!(by_port.len(), 1);
         drop((held, by_port));
         assert!(lock(&seats.0).is_empty());
+    }
+
+    #[test]
+    fn an_address_stands_for_all_that_its_owner_may_choose() {
+        let tenant =
+            |ip: &str| Tenant::without_token(&Identity::Tcp { from: (ip.parse::<IpAddr>().unwrap(), 1).into() });
+        assert_eq!(tenant("2001:db8:1:2::1"), tenant("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+        assert_ne!(tenant("2001:db8:1:2::1"), tenant("2001:db8:1:3::1"));
+        assert_eq!(tenant("::ffff:10.0.0.1"), tenant("10.0.0.1"));
+        assert_ne!(tenant("::ffff:10.0.0.1"), tenant("10.0.0.2"));
     }
 
     #[test]

@@ -2,22 +2,30 @@
 
 use std::sync::{Arc, Weak};
 
-use rackloom_ipc::Token;
+use rackloom_ipc::{Identity, Token};
 
 use super::allowlist::Allowlists;
-use super::grant::{Disconnect, Grant};
+use super::grant::{Denied, Disconnect, Grant};
+use super::strangers::Strangers;
 use super::tokens::Tokens;
+use crate::quota::TenantLimits;
+use crate::schedule::scheduler::Share;
 
 /// The source of admission.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub enum Admission {
-    /// None: every client is admitted, with equal shares.
-    #[default]
-    Anybody,
+    /// None: every client is admitted, with equal shares; a user of this machine, or an address, is a tenant.
+    Anybody(Arc<Strangers>),
     /// A token file, for all boards.
     File(Arc<Tokens>),
     /// The registry, for each board by its number.
     Registry(Arc<Allowlists>),
+}
+
+impl Default for Admission {
+    fn default() -> Self {
+        Self::Anybody(Arc::default())
+    }
 }
 
 impl Admission {
@@ -25,7 +33,7 @@ impl Admission {
     #[must_use]
     pub fn admit(&self, shown: &Token) -> bool {
         match self {
-            Self::Anybody => true,
+            Self::Anybody(_) => true,
             Self::File(tokens) => tokens.admit(shown),
             Self::Registry(allowlists) => allowlists.all().iter().any(|allowlist| allowlist.find(shown).is_some()),
         }
@@ -34,7 +42,7 @@ impl Admission {
     /// Whether a client with this token sees a board.
     pub(crate) fn shows(&self, board: usize, shown: &Token) -> bool {
         match self {
-            Self::Anybody | Self::File(_) => true,
+            Self::Anybody(_) | Self::File(_) => true,
             Self::Registry(allowlists) => allowlists.of(board).find(shown).is_some(),
         }
     }
@@ -44,15 +52,25 @@ impl Admission {
         let Self::Registry(allowlists) = self else { return most };
         let allowlists = allowlists.all();
         let granted = allowlists.iter().filter_map(|allowlist| allowlist.find(shown));
-        granted.map(|grant| grant.memory.map_or(most, |quota| quota.limit())).max().unwrap_or(most)
+        granted.map(|grant| grant.quotas.memory()).max().unwrap_or(most)
     }
 
-    /// Enters a client on a board and returns its grant; `None` if it is not, or no longer, admitted. From now on the
-    /// client may be disconnected when its grant ends.
-    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
+    /// Enters a client on a board and returns its grant, or why it has none. From now on the client may be disconnected
+    /// when its grant ends. `limits`: of a tenant without tokens.
+    pub(crate) fn enter(
+        &self,
+        board: usize,
+        shown: &Token,
+        identity: &Identity,
+        client: Weak<dyn Disconnect>,
+        limits: TenantLimits,
+    ) -> Result<Grant, Denied> {
         match self {
-            Self::Anybody => Some(Grant::default()),
-            Self::File(tokens) => tokens.grant(shown),
+            Self::Anybody(strangers) => {
+                let quotas = strangers.quotas(identity, limits);
+                Ok(Grant { name: None, share: Share::default(), quotas, kernel: None })
+            }
+            Self::File(tokens) => tokens.grant(shown).ok_or(Denied::NotAdmitted),
             Self::Registry(allowlists) => allowlists.of(board).enter(shown, client),
         }
     }

@@ -11,15 +11,15 @@ use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
 use rackloom_sync::{lock, read, write};
 
-use super::grant::{Disconnect, Grant, find, parse_token};
-use crate::quota::Quota;
+use super::grant::{Denied, Disconnect, Grant, find, parse_token};
+use crate::quota::{TenantLimits, TenantQuotas};
 use crate::schedule::scheduler::Share;
 
 /// The allowlist of a board. Until the registry sends the first list, nobody may use the board.
 #[derive(Debug)]
 pub struct Allowlist {
-    /// Most bytes of buffers for each client; caps what the registry grants.
-    memory: u64,
+    /// Most of each tenant; caps what the registry grants.
+    limits: TenantLimits,
     state: Mutex<State>,
 }
 
@@ -60,14 +60,14 @@ impl std::fmt::Debug for State {
 /// The allowlists of a manager's boards.
 #[derive(Debug)]
 pub struct Allowlists {
-    memory: u64,
+    limits: TenantLimits,
     allowlists: RwLock<Vec<Arc<Allowlist>>>,
 }
 
 impl Allowlists {
-    /// `memory`: most bytes of buffers for each client; caps what the registry grants.
-    pub(crate) const fn new(memory: u64) -> Self {
-        Self { memory, allowlists: RwLock::new(Vec::new()) }
+    /// `limits`: most of each tenant; caps what the registry grants.
+    pub(crate) const fn new(limits: TenantLimits) -> Self {
+        Self { limits, allowlists: RwLock::new(Vec::new()) }
     }
 
     /// The allowlist of the board with this number.
@@ -77,7 +77,7 @@ impl Allowlists {
         }
         let mut allowlists = write(&self.allowlists);
         while allowlists.len() <= board {
-            allowlists.push(Arc::new(Allowlist::new(self.memory)));
+            allowlists.push(Arc::new(Allowlist::new(self.limits)));
         }
         Arc::clone(&allowlists[board])
     }
@@ -89,8 +89,8 @@ impl Allowlists {
 
 impl Allowlist {
     /// An empty list.
-    pub(crate) fn new(memory: u64) -> Self {
-        Self { memory, state: Mutex::default() }
+    pub(crate) fn new(limits: TenantLimits) -> Self {
+        Self { limits, state: Mutex::default() }
     }
 
     /// Replaces the list. Clients that are no longer on it are disconnected.
@@ -107,21 +107,25 @@ impl Allowlist {
                 continue;
             };
             let known = before.iter().find(|(known, _)| *known == token).map(|(_, grant)| grant);
-            // A token keeps its account and what it has taken of its quota.
+            // A token keeps its account and what it has taken of its quotas.
             let account = known.and_then(|grant| grant.share.account).unwrap_or_else(|| {
                 state.accounts += 1;
                 state.accounts
             });
             let share = Share { weight: tenant.weight.max(1), account: Some(account) };
-            let memory = (tenant.memory_bytes > 0).then(|| {
-                let most = tenant.memory_bytes.min(self.memory);
-                let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.limit() == most);
-                known.unwrap_or_else(|| Quota::new(most))
-            });
+            let memory = match tenant.memory_bytes {
+                0 => self.limits.memory,
+                granted => granted.min(self.limits.memory),
+            };
+            let quotas = match known {
+                Some(known) => known.quotas.with_memory(memory),
+                None => TenantQuotas::new(TenantLimits { memory, ..self.limits }),
+            };
             if tenant.exclusive {
                 state.alone.insert(account);
             }
-            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory, kernel: None }));
+            let kernel = (tenant.longest_kernel_ms > 0).then(|| Duration::from_millis(tenant.longest_kernel_ms.into()));
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, quotas, kernel }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
@@ -140,20 +144,20 @@ impl Allowlist {
         find(&lock(&self.state).grants, shown).cloned()
     }
 
-    /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends. Waits for a
-    /// while if somebody has the board for itself, or is to have it and others are there.
-    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
+    /// Enters a client and returns its grant, or why it has none. From now on the client is disconnected when the grant
+    /// ends. Waits for a while if somebody has the board for itself, or is to have it and others are there.
+    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Result<Grant, Denied> {
         let until = Instant::now() + HANDOVER;
         loop {
             let mut state = lock(&self.state);
-            let grant = find(&state.grants, shown)?.clone();
+            let grant = find(&state.grants, shown).ok_or(Denied::NotAdmitted)?.clone();
             state.clients.retain(|admitted| admitted.client.strong_count() > 0);
             let account = grant.share.account;
             let is_exclusive = account.is_some_and(|account| state.alone.contains(&account));
             let bars = |other: &Admitted| other.account != account && (is_exclusive || other.is_exclusive);
             if !state.clients.iter().any(bars) {
                 state.clients.push(Admitted { token: *shown, account, is_exclusive, is_dismissed: false, client });
-                return Some(grant);
+                return Ok(grant);
             }
             drop(state);
             if Instant::now() >= until {
@@ -162,7 +166,7 @@ impl Allowlist {
                     "rackloom-manager: {name} is refused: others were on its board for {seconds} s, and one of \
                            them has it for itself"
                 );
-                return None;
+                return Err(if is_exclusive { Denied::NotEmpty } else { Denied::AnothersAlone });
             }
             std::thread::sleep(LOOK);
         }
@@ -172,6 +176,15 @@ impl Allowlist {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quota::{Account, Accounts, Charge, Purse as _, Quota};
+
+    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10 };
+
+    /// The bytes of buffers that this grants are taken.
+    fn takes(grant: &Grant, bytes: u64) -> Option<Charge> {
+        let accounts = Accounts { tenant: Arc::clone(&grant.quotas), host: Quota::new(0) };
+        accounts.pay(&[(Account::Memory, bytes)])
+    }
 
     /// A client that remembers why it was dismissed.
     #[derive(Default)]
@@ -184,7 +197,7 @@ mod tests {
         }
     }
 
-    fn enter(allowlist: &Allowlist, token: u8) -> Option<Arc<Told>> {
+    fn enter(allowlist: &Allowlist, token: u8) -> Result<Arc<Told>, Denied> {
         let client = Arc::new(Told::default());
         let weak = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
         allowlist.enter(&[token; 32], weak).map(|_| client)
@@ -196,7 +209,7 @@ mod tests {
 
     #[test]
     fn who_has_a_board_for_itself_has_it_when_the_last_one_is_gone() {
-        let allowlist = Allowlist::new(1000);
+        let allowlist = Allowlist::new(LIMITS);
         allowlist.renew(&[tenant("a", "11", 1, 0), tenant("b", "22", 1, 0)]);
         let (a, b) = (enter(&allowlist, 0x11).unwrap(), enter(&allowlist, 0x22).unwrap());
         // The board changes hands: both are dismissed, and one goes later than the other.
@@ -218,11 +231,12 @@ mod tests {
         // It may come with two programs, but with nobody else, even if the registry says so.
         let again = enter(&allowlist, 0x33).unwrap();
         allowlist.renew(&[alone("x", "33"), tenant("a", "11", 1, 0)]);
-        assert!(enter(&allowlist, 0x11).is_none(), "the board is another's alone");
+        assert_eq!(enter(&allowlist, 0x11).err(), Some(Denied::AnothersAlone));
+        assert_eq!(enter(&allowlist, 0x44).err(), Some(Denied::NotAdmitted));
         assert!(lock(&x.0).is_none());
         drop((x, again));
         let a = enter(&allowlist, 0x11).expect("the board is free");
-        assert!(enter(&allowlist, 0x33).is_none(), "another is on the board");
+        assert_eq!(enter(&allowlist, 0x33).err(), Some(Denied::NotEmpty));
         drop(a);
     }
 
@@ -233,24 +247,27 @@ mod tests {
 
     #[test]
     fn the_newest_list_counts_and_a_token_keeps_what_it_has() {
-        let allowlist = Allowlist::new(1000);
+        let allowlist = Allowlist::new(LIMITS);
         let (one, two) = ([0x11; 32], [0x22; 32]);
         assert!(allowlist.find(&one).is_none(), "nobody before the first list");
         allowlist.renew(&[tenant("a", "11", 3, 600), tenant("b", "22", 0, 5000), tenant("c", "no", 1, 0)]);
         let first = allowlist.find(&one).unwrap();
         assert_eq!((first.name.as_deref(), first.share.weight), (Some("a"), 3));
-        let most = |token| allowlist.find(token).unwrap().memory.map(|quota| quota.limit());
-        assert_eq!((most(&one), most(&two)), (Some(600), Some(1000)), "never more than the manager grants");
+        let most = |token| allowlist.find(token).unwrap().quotas.memory();
+        assert_eq!((most(&one), most(&two)), (600, 1000), "never more than the manager grants");
         assert_eq!(allowlist.find(&two).unwrap().share.weight, 1);
-        let charge = first.memory.unwrap().take(500).unwrap();
+        let charge = takes(&first, 500).unwrap();
         allowlist.renew(&[tenant("a", "11", 5, 600)]);
         let again = allowlist.find(&one).unwrap();
         assert!(allowlist.find(&two).is_none());
         assert_eq!((again.share.weight, again.share.account), (5, first.share.account));
-        assert!(again.memory.unwrap().take(101).is_none(), "one instance has one quota");
+        assert_eq!(again.kernel, None, "the manager says how long");
+        assert!(takes(&again, 101).is_none(), "one instance has one quota");
         drop(charge);
         allowlist.renew(&[tenant("a", "11", 5, 0)]);
-        assert!(allowlist.find(&one).unwrap().memory.is_none());
+        assert_eq!(most(&one), 1000, "the registry sets no bound");
+        allowlist.renew(&[Tenant { longest_kernel_ms: 300, ..tenant("a", "11", 5, 0) }]);
+        assert_eq!(allowlist.find(&one).unwrap().kernel, Some(Duration::from_millis(300)));
         allowlist.renew(&[]);
         assert!(allowlist.find(&one).is_none());
     }

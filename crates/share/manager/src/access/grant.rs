@@ -5,19 +5,33 @@ use std::time::Duration;
 
 use rackloom_ipc::{ServerConfig, Token};
 
-use crate::quota::Quota;
+use crate::quota::TenantQuotas;
 use crate::schedule::scheduler::Share;
 
-/// What the clients of a token are granted.
-#[derive(Debug, Clone, Default)]
+/// What the clients of a tenant are granted.
+#[derive(Debug, Clone)]
 pub(crate) struct Grant {
     /// The tenant's label in metrics, and its instance at the registry.
     pub(crate) name: Option<String>,
     pub(crate) share: Share,
-    /// Bytes of buffers for all clients of the token together; `None` if each has the endpoint's limit.
-    pub(crate) memory: Option<Arc<Quota>>,
+    /// What all of them may have together.
+    pub(crate) quotas: Arc<TenantQuotas>,
     /// How long one of its kernels may keep others waiting; `None` if that is the manager's to say.
     pub(crate) kernel: Option<Duration>,
+}
+
+/// Why a client does not get a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    /// Its token was known when it greeted.
+    #[error("the token is no longer admitted")]
+    NotAdmitted,
+    /// Another tenant has the board exclusively.
+    #[error("another tenant has this board for itself; try again when that is gone, or ask for another board")]
+    AnothersAlone,
+    /// Its tenant is to have the board exclusively, and it is not empty yet.
+    #[error("this board is to be yours alone, and others have not left it yet; try again in a few seconds")]
+    NotEmpty,
 }
 
 /// A client that can be disconnected.

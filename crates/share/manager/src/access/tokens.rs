@@ -3,7 +3,7 @@
 //! A line is `TOKEN [name=NAME] [weight=N] [kernel=DURATION]`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail};
@@ -12,15 +12,15 @@ use rackloom_sync::lock;
 
 use super::duration::duration;
 use super::grant::{Grant, find, parse_token};
-use crate::quota::Quota;
+use crate::quota::{TenantLimits, TenantQuotas};
 use crate::schedule::scheduler::Share;
 
 /// The tokens of a file, read again when it has changed.
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
-    /// Bytes of buffers of all clients of a token together.
-    memory: u64,
+    /// What all clients of a token may have together.
+    limits: TenantLimits,
     known: Mutex<(Option<SystemTime>, List)>,
 }
 
@@ -37,15 +37,15 @@ const WEIGHT_MAX: u32 = 1000;
 const NAME_MAX: usize = 253;
 
 impl Tokens {
-    /// Reads the file. `memory`: bytes of buffers that all clients of a token may have together.
+    /// Reads the file. `limits`: what all clients of a token may have together.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it is malformed.
-    pub fn open(path: &Path, memory: u64) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, limits: impl Into<TenantLimits>) -> anyhow::Result<Self> {
         let changed = changed(path); // Before reading: what is written meanwhile is read again.
-        let mut list = List::default();
-        list.read(path, memory)?;
-        Ok(Self { path: path.to_owned(), memory, known: Mutex::new((changed, list)) })
+        let (mut list, limits) = (List::default(), limits.into());
+        list.read(path, limits)?;
+        Ok(Self { path: path.to_owned(), limits, known: Mutex::new((changed, list)) })
     }
 
     /// Whether a token is in the file. If the file is missing or malformed, the last good one stays in force, with a
@@ -61,7 +61,7 @@ impl Tokens {
         let now = changed(&self.path);
         if now != known.0 {
             known.0 = now;
-            if let Err(why) = known.1.read(&self.path, self.memory) {
+            if let Err(why) = known.1.read(&self.path, self.limits) {
                 eprintln!("rackloom-manager: cannot read the changed tokens; the old ones stay in force: {why:#}");
             }
         }
@@ -71,7 +71,7 @@ impl Tokens {
 
 impl List {
     /// Replaces the list by that of a file, unless the file is malformed.
-    fn read(&mut self, path: &Path, memory: u64) -> anyhow::Result<()> {
+    fn read(&mut self, path: &Path, limits: TenantLimits) -> anyhow::Result<()> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read the tokens {}", path.display()))?;
         let mut grants: Vec<(Token, Grant)> = Vec::new();
@@ -93,17 +93,14 @@ impl List {
             if let Some(why) = grants.iter().find_map(twice) {
                 bail!("{}: {why}", place());
             }
-            // A token keeps its account and quota, so that clients from before and after a change stay one tenant.
+            // A token keeps its account and quotas, so that clients from before and after a change stay one tenant.
             let before = self.grants.iter().find(|(before, _)| *before == token).map(|(_, grant)| grant);
             let account = before.and_then(|grant| grant.share.account).unwrap_or_else(|| {
                 accounts += 1;
                 accounts
             });
-            let memory = before.and_then(|grant| grant.memory.clone()).unwrap_or_else(|| Quota::new(memory));
-            grants.push((
-                token,
-                Grant { name, share: Share { weight, account: Some(account) }, memory: Some(memory), kernel },
-            ));
+            let quotas = before.map_or_else(|| TenantQuotas::new(limits), |grant| Arc::clone(&grant.quotas));
+            grants.push((token, Grant { name, share: Share { weight, account: Some(account) }, quotas, kernel }));
         }
         *self = Self { grants, accounts };
         Ok(())
@@ -161,6 +158,14 @@ fn name(text: &str) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quota::{Account, Accounts, Charge, Purse as _, Quota};
+
+    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10 };
+
+    fn takes(tokens: &Tokens, token: &Token, bytes: u64) -> Option<Charge> {
+        let accounts = Accounts { tenant: tokens.grant(token)?.quotas, host: Quota::new(0) };
+        accounts.pay(&[(Account::Memory, bytes)])
+    }
 
     fn write(path: &Path, text: &str, age: u64) {
         std::fs::write(path, text).unwrap();
@@ -174,7 +179,7 @@ mod tests {
         let (zero, ones, two) = ("00".repeat(32), "fF".repeat(32), "22".repeat(32));
         write(file.path(), &format!("# lab\n{zero}\n\n  {ones}\tweight=7 name=a_b.c-9 kernel=250ms\n{two} name=x"), 0);
         let mut list = List::default();
-        list.read(file.path(), 1000).unwrap();
+        list.read(file.path(), LIMITS).unwrap();
         let grant = |name, weight, account| (name, Share { weight, account: Some(account) });
         let right = [
             ([0; 32], grant(None, 1, 1)),
@@ -212,7 +217,7 @@ mod tests {
             (format!("{other} name=lab"), "belongs to another token"),
         ] {
             write(file.path(), &format!("{good} name=lab\n{line}\n"), 0);
-            let told = format!("{:#}", List::default().read(file.path(), 1000).unwrap_err());
+            let told = format!("{:#}", List::default().read(file.path(), LIMITS).unwrap_err());
             assert!(told.contains(":2: ") && told.contains(why), "{line}: {told}");
             assert!(!told.contains(&other[1..]) && !told.contains(&good), "{told}");
         }
@@ -222,18 +227,18 @@ mod tests {
     fn a_file_that_changes_counts_at_once() {
         let file = tempfile::NamedTempFile::new().unwrap();
         write(file.path(), &"11".repeat(32), 0);
-        let tokens = Tokens::open(file.path(), 1000).unwrap();
+        let tokens = Tokens::open(file.path(), LIMITS).unwrap();
         let (one, two) = ([0x11; 32], [0x22; 32]);
         assert!(tokens.admit(&one) && !tokens.admit(&two));
         write(file.path(), &format!("{} weight=5\n{}", "22".repeat(32), "11".repeat(32)), 1);
         let (first, second) = (tokens.grant(&one).unwrap(), tokens.grant(&two).unwrap());
         assert_eq!((first.share.account, second.share.account), (Some(1), Some(2)), "a token keeps its account");
-        let charge = first.memory.unwrap().take(600).unwrap();
-        assert!(tokens.grant(&one).unwrap().memory.unwrap().take(401).is_none(), "one token has one quota");
-        assert!(second.memory.unwrap().take(1000).is_some());
+        let charge = takes(&tokens, &one, 600).unwrap();
+        assert!(takes(&tokens, &one, 401).is_none(), "one token has one quota");
+        assert!(takes(&tokens, &two, 1000).is_some());
         assert_eq!((first.share.weight, second.share.weight), (1, 5));
         write(file.path(), &format!("{}\n{}", "11".repeat(32), "22".repeat(32)), 2);
-        assert!(tokens.grant(&one).unwrap().memory.unwrap().take(401).is_none(), "a token keeps its quota");
+        assert!(takes(&tokens, &one, 401).is_none(), "a token keeps its quota");
         drop(charge);
         write(file.path(), &"22".repeat(32), 3);
         assert!(!tokens.admit(&one) && tokens.admit(&two));

@@ -54,13 +54,20 @@ pub trait Space: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// OpenCL's code.
-    fn sub_buffer(&self, parent: &Arc<Self::Buffer>, flags: u64, offset: u64, size: u64) -> Result<Self::Buffer, Code>;
+    fn sub_buffer(
+        &self,
+        parent: &Arc<Self::Buffer>,
+        flags: u64,
+        offset: u64,
+        size: u64,
+        charge: Charge,
+    ) -> Result<Self::Buffer, Code>;
 
-    /// Makes a program.
+    /// Makes a program. The charge is kept until it, and the kernels of it, are gone.
     ///
     /// # Errors
     /// OpenCL's code.
-    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<Self::Program, Code>;
+    fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<Self::Program, Code>;
 
     /// The `CL_PROGRAM_BINARY_TYPE` of a program before it is built: a binary may hold an object or a library.
     fn binary_type(&self, program: &Self::Program) -> u32;
@@ -81,7 +88,12 @@ pub trait Space: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// As for [`Self::build`].
-    fn link(&self, inputs: &[Arc<Self::Program>], options: &str) -> Result<(Self::Program, Build), Code>;
+    fn link(
+        &self,
+        inputs: &[Arc<Self::Program>],
+        options: &str,
+        charge: Charge,
+    ) -> Result<(Self::Program, Build), Code>;
 
     /// Size of a built program's binary in bytes. This may take long: a runtime may make the binary only now, with code
     /// that launches would otherwise compile once their group sizes are known.
@@ -106,7 +118,7 @@ pub trait Space: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The program has no kernel of that name.
-    fn kernel(&self, program: &Self::Program, name: &str) -> Result<Self::Kernel, Code>;
+    fn kernel(&self, program: &Self::Program, name: &str, charge: Charge) -> Result<Self::Kernel, Code>;
 
     /// Duration of a kernel's last launch, in nanoseconds; `None` before the first.
     fn last_launch_ns(kernel: &Self::Kernel) -> Option<u64>;

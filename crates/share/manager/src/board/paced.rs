@@ -90,13 +90,21 @@ pub struct PacedBuffer {
     _charge: Charge,
 }
 
+/// A program.
+#[derive(Debug)]
+pub struct PacedProgram {
+    kernels: Kernels,
+    charge: Arc<Charge>,
+}
+
 /// The names of the kernels in a source, and how many arguments they have.
-pub type PacedProgram = BTreeMap<String, u32>;
+type Kernels = BTreeMap<String, u32>;
 
 /// A kernel, with the duration of its launches.
 #[derive(Debug)]
 pub struct PacedKernel {
     time: Duration,
+    _charges: (Charge, Arc<Charge>),
 }
 
 impl Space for PacedSpace {
@@ -116,13 +124,13 @@ impl Space for PacedSpace {
         lock(&buffer.bytes).len() as u64
     }
 
-    fn sub_buffer(&self, _: &Arc<PacedBuffer>, _: u64, _: u64, _: u64) -> Result<PacedBuffer, Code> {
+    fn sub_buffer(&self, _: &Arc<PacedBuffer>, _: u64, _: u64, _: u64, _: Charge) -> Result<PacedBuffer, Code> {
         Err(Code(CL_INVALID_OPERATION))
     }
 
-    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<PacedProgram, Code> {
+    fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<PacedProgram, Code> {
         match (form, String::from_utf8(bytes)) {
-            (Form::Source, Ok(text)) => Ok(kernels(&text)),
+            (Form::Source, Ok(text)) => Ok(PacedProgram { kernels: kernels(&text), charge: Arc::new(charge) }),
             _ => Err(Code(CL_INVALID_VALUE)),
         }
     }
@@ -132,7 +140,7 @@ impl Space for PacedSpace {
     }
 
     fn build(&self, program: &PacedProgram, _: &str) -> Result<Build, Code> {
-        let unknown: Vec<_> = program.keys().filter(|name| !self.pace.kernels.contains_key(*name)).collect();
+        let unknown: Vec<_> = program.kernels.keys().filter(|name| !self.pace.kernels.contains_key(*name)).collect();
         let log = unknown
             .iter()
             .map(|name| format!("this board has no duration configured for the kernel {name}\n"))
@@ -141,7 +149,7 @@ impl Space for PacedSpace {
             status: if unknown.is_empty() { CL_SUCCESS } else { CL_BUILD_PROGRAM_FAILURE },
             binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
             log,
-            kernels: program.keys().cloned().collect(),
+            kernels: program.kernels.keys().cloned().collect(),
             global_variables: 0,
         })
     }
@@ -150,7 +158,7 @@ impl Space for PacedSpace {
         Err(Code(CL_INVALID_OPERATION))
     }
 
-    fn link(&self, _: &[Arc<PacedProgram>], _: &str) -> Result<(PacedProgram, Build), Code> {
+    fn link(&self, _: &[Arc<PacedProgram>], _: &str, _: Charge) -> Result<(PacedProgram, Build), Code> {
         Err(Code(CL_INVALID_OPERATION))
     }
 
@@ -163,7 +171,7 @@ impl Space for PacedSpace {
     }
 
     fn kernel_info(&self, program: &PacedProgram, name: &str) -> Result<KernelInfo, Code> {
-        let argument_count = *program.get(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
+        let argument_count = *program.kernels.get(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
         let work_group = WorkGroup {
             size: GROUP_MAX as u64,
             compiled: [0; 3],
@@ -174,9 +182,10 @@ impl Space for PacedSpace {
         Ok(KernelInfo { attributes: String::new(), argument_count, arguments: None, work_group })
     }
 
-    fn kernel(&self, program: &PacedProgram, name: &str) -> Result<PacedKernel, Code> {
-        let time = program.get(name).and_then(|_| self.pace.kernels.get(name)).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
-        Ok(PacedKernel { time: *time })
+    fn kernel(&self, program: &PacedProgram, name: &str, charge: Charge) -> Result<PacedKernel, Code> {
+        let time =
+            program.kernels.get(name).and_then(|_| self.pace.kernels.get(name)).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
+        Ok(PacedKernel { time: *time, _charges: (charge, Arc::clone(&program.charge)) })
     }
 
     fn last_launch_ns(kernel: &PacedKernel) -> Option<u64> {
@@ -245,7 +254,7 @@ fn perform(operation: &mut Operation<PacedSpace>) -> Result<(), Code> {
 }
 
 /// The kernels of a source, if written as `kernel [__attribute__((...))] void NAME(ARGUMENTS)`.
-fn kernels(text: &str) -> PacedProgram {
+fn kernels(text: &str) -> Kernels {
     let parse = |head: &str| {
         let head = without_attribute(head).strip_prefix("void")?;
         let (name, rest) = head.split_once('(')?;

@@ -7,6 +7,7 @@ use rackloom_image::Image;
 use super::claim::Card;
 use super::consent::Wanted;
 use super::tenancy::{Digest, TenantNumber};
+use crate::quota::Charge;
 
 /// A built image. As long as it lives, no other tenant can build a different image for the card.
 pub(super) struct Built {
@@ -18,6 +19,8 @@ pub(super) struct Built {
     pub(super) instance: Arc<str>,
     pub(super) card: Arc<Card>,
     pub(super) tenant: TenantNumber,
+    /// The program's.
+    pub(super) _charge: Arc<Charge>,
 }
 
 impl std::fmt::Debug for Built {

@@ -11,6 +11,7 @@ use super::consent::TenantGone;
 use super::tenancy::{Sharing, TenantNumber};
 use super::transfer::Range;
 use crate::code::Code;
+use crate::quota::Charge;
 
 /// A tenant's space on a card.
 pub struct CardSpace {
@@ -30,6 +31,8 @@ pub struct CardBuffer {
     /// The client's memory behind the buffer. A sub-buffer has none: its parent is mapped.
     pub(super) backing: Option<Given>,
     pub(super) mappings: Mutex<Vec<Mapping>>,
+    /// A sub-buffer's; that of a buffer is the block's.
+    pub(super) _charge: Option<Charge>,
 }
 
 /// A mapped range of a buffer.
@@ -51,6 +54,7 @@ pub struct CardKernel {
     pub(super) slots: Mutex<Vec<Option<Slot>>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
+    pub(super) _charge: Charge,
 }
 
 /// The value of an argument.

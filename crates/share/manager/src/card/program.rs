@@ -18,6 +18,7 @@ use super::consent::Wanted;
 use super::objects::CardSpace;
 use super::tenancy::Taken;
 use crate::code::Code;
+use crate::quota::Charge;
 
 /// A program of a card.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct CardProgram {
     /// The image file; `None` for a program from source, for which a card has no compiler.
     file: Option<Bytes>,
     built: Mutex<Option<Arc<Built>>>,
+    /// Kept by what is built, too: that has the file as well.
+    charge: Arc<Charge>,
 }
 
 impl CardProgram {
@@ -32,13 +35,13 @@ impl CardProgram {
     ///
     /// # Errors
     /// `CL_INVALID_BINARY`: the binary is not an image file.
-    pub(super) fn new(form: Form, bytes: Vec<u8>) -> Result<Self, Code> {
+    pub(super) fn new(form: Form, bytes: Vec<u8>, charge: Charge) -> Result<Self, Code> {
         let file = match form {
             Form::Source => None,
             Form::Binary if bytes.starts_with(&MAGIC) => Some(bytes.into()),
             Form::Binary => return Err(Code(CL_INVALID_BINARY)),
         };
-        Ok(Self { file, built: Mutex::default() })
+        Ok(Self { file, built: Mutex::default(), charge: Arc::new(charge) })
     }
 
     /// Checks the image, and whether the card may be configured with it. This may take long if a registry has to move
@@ -77,7 +80,8 @@ impl CardProgram {
             return Ok(failed(CL_BUILD_PROGRAM_FAILURE, log));
         }
         let instance = Arc::clone(&space.name);
-        let built = Arc::new(Built { image, digest, accelerator, instance, card: Arc::clone(card), tenant });
+        let (card, charge) = (Arc::clone(card), Arc::clone(&self.charge));
+        let built = Arc::new(Built { image, digest, accelerator, instance, card, tenant, _charge: charge });
         let before = lock(&self.built).replace(built);
         drop(before); // Outside the lock: releases what an earlier build held.
         let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);

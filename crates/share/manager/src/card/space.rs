@@ -30,23 +30,31 @@ impl Space for CardSpace {
             return Err(Code(CL_INVALID_VALUE));
         }
         let block = Arc::new(self.card.take(size, charge)?);
-        Ok(CardBuffer { block, offset: 0, size, backing, mappings: Mutex::default() })
+        Ok(CardBuffer { block, offset: 0, size, backing, mappings: Mutex::default(), _charge: None })
     }
 
     fn size(buffer: &CardBuffer) -> u64 {
         buffer.size
     }
 
-    fn sub_buffer(&self, parent: &Arc<CardBuffer>, _: u64, offset: u64, size: u64) -> Result<CardBuffer, Code> {
+    fn sub_buffer(
+        &self,
+        parent: &Arc<CardBuffer>,
+        _: u64,
+        offset: u64,
+        size: u64,
+        charge: Charge,
+    ) -> Result<CardBuffer, Code> {
         let within = offset.checked_add(size).is_some_and(|end| end <= parent.size);
         if !within || size == 0 || parent.size != parent.block.size {
             return Err(Code(CL_INVALID_VALUE));
         }
-        Ok(CardBuffer { block: Arc::clone(&parent.block), offset, size, backing: None, mappings: Mutex::default() })
+        let (block, mappings, _charge) = (Arc::clone(&parent.block), Mutex::default(), Some(charge));
+        Ok(CardBuffer { block, offset, size, backing: None, mappings, _charge })
     }
 
-    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<CardProgram, Code> {
-        CardProgram::new(form, bytes)
+    fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<CardProgram, Code> {
+        CardProgram::new(form, bytes, charge)
     }
 
     fn binary_type(&self, _: &CardProgram) -> u32 {
@@ -61,7 +69,7 @@ impl Space for CardSpace {
         Err(Code(CL_COMPILER_NOT_AVAILABLE))
     }
 
-    fn link(&self, _: &[Arc<CardProgram>], _: &str) -> Result<(CardProgram, Build), Code> {
+    fn link(&self, _: &[Arc<CardProgram>], _: &str, _: Charge) -> Result<(CardProgram, Build), Code> {
         Err(Code(CL_LINKER_NOT_AVAILABLE))
     }
 
@@ -85,11 +93,18 @@ impl Space for CardSpace {
         Ok(arguments::describe(kernel))
     }
 
-    fn kernel(&self, program: &CardProgram, name: &str) -> Result<CardKernel, Code> {
+    fn kernel(&self, program: &CardProgram, name: &str, charge: Charge) -> Result<CardKernel, Code> {
         let built = program.built()?;
         let (number, kernel) = built.image.manifest().kernel(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
         let (number, slots) = (number as u16, Mutex::new(vec![None; kernel.args.len()]));
-        Ok(CardKernel { built, card: Arc::clone(&self.card), number, slots, last_ns: AtomicU64::new(0) })
+        Ok(CardKernel {
+            built,
+            card: Arc::clone(&self.card),
+            number,
+            slots,
+            last_ns: AtomicU64::new(0),
+            _charge: charge,
+        })
     }
 
     fn last_launch_ns(kernel: &CardKernel) -> Option<u64> {

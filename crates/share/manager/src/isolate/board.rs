@@ -27,6 +27,7 @@ use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, Source};
+use crate::quota::Accounts;
 use crate::schedule::dispatcher::Dispatcher;
 use crate::session::inbox::Inbox;
 use crate::session::replies::answer_to;
@@ -113,8 +114,9 @@ impl SharedBoard for Shared {
             Err(why) => return refuse(&format!("cannot open an event file: {why}")),
         };
         let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
-        let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
-            return refuse("the token is no longer admitted");
+        let grant = match endpoint.enter(self.number, &peer, leaving) {
+            Ok(grant) => grant,
+            Err(why) => return refuse(&why.to_string()),
         };
         let Some(_occupied) = self.board.pool.host.memory.take(PROCESS) else {
             return refuse("the memory that all clients may have together is used up (--host-memory); try again later");
@@ -129,7 +131,6 @@ impl SharedBoard for Shared {
             channel: Vec::new(),
             request,
             limits: endpoint.limits,
-            shares_memory: grant.memory.is_some(),
             task_ns: endpoint.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
             boards: boards.iter().map(|board| board.info().clone()).collect(),
             name: name.clone(),
@@ -144,19 +145,21 @@ impl SharedBoard for Shared {
                 return refuse(&format!("cannot start a process for this client: {why:#}"));
             }
         };
-        let counted =
-            Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
-        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         let life = Arc::clone(&worker.life);
         let stall_time = grant.kernel.unwrap_or(self.board.stall_time);
         let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, stall_time));
+        let tenant_metrics = self.metrics.tenant(name.clone());
+        let counted = Arc::new(WorkerMetrics::new(Arc::clone(&holder), self.metrics.clone(), tenant_metrics));
+        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         {
             let mut holders = self.holders();
             holders.retain(|holder| holder.strong_count() > 0);
             holders.push(Arc::downgrade(&holder));
         }
-        let charges = 2 * endpoint.limits.objects as usize + handover.bulk_count_max();
-        let account = WorkerQuota::new(grant.memory, Arc::clone(&self.board.pool.host.memory), charges);
+        // A buffer that is released is charged until the board is through with it.
+        let charges = 4 * endpoint.limits.objects as usize + handover.bulk_count_max();
+        let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&self.board.pool.host.memory) };
+        let account = WorkerQuota::new(accounts, charges);
         let watched = Arc::new(Watched {
             name: name.clone(),
             keeper: worker.keeper(),
@@ -316,12 +319,12 @@ impl Shared {
                     holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease));
                 }
                 FromWorker::ReturnBoard => holder.returned(),
-                FromWorker::TakeMemory(of, number, amount) => {
-                    if account.answer(&worker.control, of, number, amount).is_err() {
+                FromWorker::Charge(number, bill) => {
+                    if account.answer(&worker.control, number, &bill).is_err() {
                         return End::Worker;
                     }
                 }
-                FromWorker::GiveMemory(number) => account.give(number),
+                FromWorker::GiveBack(number) => account.give(number),
                 FromWorker::Ready(..) => return End::Worker, // It was ready before.
             }
         }

@@ -14,7 +14,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::layers::Layers;
-use super::memory_quota::Account;
+use crate::quota::Account;
 
 /// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub(super) enum ToWorker {
     Serve(Box<Assignment>),
     /// Disconnect the client, for this reason.
     Disconnect(String),
-    /// Answer to [`FromWorker::TakeMemory`]: whether the quota had that much left.
-    MemoryTaken(bool),
+    /// Answer to [`FromWorker::Charge`]: whether the quotas had that much left.
+    Charged(bool),
 }
 
 /// A message from a worker.
@@ -38,10 +38,10 @@ pub(super) enum FromWorker {
     RequestBoard,
     /// It returns the board.
     ReturnBoard,
-    /// It needs memory: what to charge it to, a number that it chose, and the size in bytes.
-    TakeMemory(Account, u64, u64),
-    /// The memory of this number is free.
-    GiveMemory(u64),
+    /// It makes something: a number that it chose, and what that is charged to.
+    Charge(u64, Vec<(Account, u64)>),
+    /// What was charged under this number is free.
+    GiveBack(u64),
 }
 
 /// The setup of a worker.
@@ -87,8 +87,6 @@ pub(super) struct Assignment {
     /// Its request to open the board, still to be answered.
     pub(super) request: u32,
     pub(super) limits: Limits,
-    /// Whether the manager counts its memory, because other clients share the quota.
-    pub(super) shares_memory: bool,
     /// How long a task may hold the board, in nanoseconds; `None` for no bound.
     pub(super) task_ns: Option<u64>,
     /// The boards that it sees.
@@ -173,7 +171,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_worker_that_does_not_read() {
         let (here, _there) = pair().unwrap();
-        let sent = (0..10_000).map(|_| send(&here, &ToWorker::MemoryTaken(true), &[])).find_map(Result::err);
+        let sent = (0..10_000).map(|_| send(&here, &ToWorker::Charged(true), &[])).find_map(Result::err);
         assert_eq!(sent.unwrap().kind(), io::ErrorKind::WouldBlock);
     }
 
@@ -182,11 +180,11 @@ mod tests {
         let (here, there) = pair().unwrap();
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        send(&here, &ToWorker::MemoryTaken(true), &[file.as_fd(), here.as_fd()]).unwrap();
+        send(&here, &ToWorker::Charged(true), &[file.as_fd(), here.as_fd()]).unwrap();
         let layers = Layers { namespaces: true, landlock: true, ..Layers::default() };
         tell(&here, &FromWorker::Ready(layers, Err("no".to_owned()))).unwrap();
         let (word, files) = receiver.next::<ToWorker>(&there).unwrap().unwrap();
-        assert!(matches!(word, ToWorker::MemoryTaken(true)) && files.len() == 2);
+        assert!(matches!(word, ToWorker::Charged(true)) && files.len() == 2);
         let mut count = [0; 8];
         rustix::io::read(&files[0], &mut count).unwrap();
         assert_eq!(u64::from_ne_bytes(count), 3);

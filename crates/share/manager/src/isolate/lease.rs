@@ -46,7 +46,23 @@ struct State {
     is_overdue: bool,
     /// Start of the time charged, in nanoseconds of our clock.
     charged_from: u64,
+    /// Since when it holds the board, in nanoseconds of our clock.
+    held_from: u64,
+    /// Of turns that have ended.
+    before: Turns,
 }
+
+/// How long a worker has had the board, as the manager knows it, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Turns {
+    /// It held the board: it cannot have used it for longer.
+    pub(super) held: u64,
+    /// It kept others waiting, beyond what a hand-over takes: the board was not free, whatever the worker did.
+    pub(super) kept: u64,
+}
+
+/// How long a worker may keep others waiting by a turn without having used the board: it has to wake up.
+const WAKING_NS: u64 = 1_000_000;
 
 /// A worker's turn on the board.
 #[derive(Debug)]
@@ -77,6 +93,12 @@ impl LeaseHolder {
         self.changed.notify_all();
     }
 
+    /// How long it has had the board until `now`, in nanoseconds of our clock.
+    pub(super) fn turns(&self, now: u64) -> Turns {
+        let state = lock(&self.state);
+        if state.has_turn() { state.turns(now) } else { state.before }
+    }
+
     /// The worker has ended, or is about to.
     pub(super) fn is_gone(&self) {
         lock(&self.state).is_gone = true;
@@ -91,6 +113,21 @@ impl LeaseHolder {
     /// Whether it was ended because others waited.
     pub(super) fn was_overdue(&self) -> bool {
         lock(&self.state).is_overdue
+    }
+}
+
+impl State {
+    /// It has the board, or has given it back just now.
+    const fn has_turn(&self) -> bool {
+        self.held_from > 0
+    }
+
+    /// With the present turn.
+    fn turns(&self, now: u64) -> Turns {
+        let is_kept = self.is_charged || self.is_notified;
+        let kept = if is_kept { now.saturating_sub(self.charged_from).saturating_sub(WAKING_NS) } else { 0 };
+        let held = now.saturating_sub(self.held_from);
+        Turns { held: self.before.held + held, kept: self.before.kept + kept.min(held) }
     }
 }
 
@@ -183,6 +220,7 @@ impl Job for Lease {
         state.has_board = true;
         state.is_charged = state.wanted.is_some();
         state.is_notified = state.is_charged && !is_quick;
+        state.held_from = now;
         (state.charged_from, state.slice_end) = (now, if is_quick { now + SLICE_NS } else { now });
         holder.page.give(if state.is_notified { LeaseState::LastTask } else { LeaseState::Busy });
         while state.has_board && !state.is_gone {
@@ -192,8 +230,10 @@ impl Job for Lease {
                 Some(since) => holder.until_back(state, since),
             };
         }
-        (state.has_board, state.wanted) = (false, None);
-        (now_ns().saturating_sub(state.charged_from), None)
+        let now = now_ns();
+        state.before = state.turns(now);
+        (state.has_board, state.wanted, state.held_from) = (false, None, 0);
+        (now.saturating_sub(state.charged_from), None)
     }
 }
 

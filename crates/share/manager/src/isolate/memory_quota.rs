@@ -1,4 +1,4 @@
-//! Memory that the manager counts for workers: of the quota of a tenant, whose clients each have a worker, and of the
+//! What the manager counts for workers: on the quotas of a tenant, whose clients each have a worker, and on the
 //! machine's, which all share.
 
 use std::collections::BTreeMap;
@@ -9,44 +9,31 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use rackloom_sync::lock;
-use serde::{Deserialize, Serialize};
 
 use super::control::{self, FromWorker, ToWorker};
-use crate::quota::{Charge, Quota, RemoteQuota};
-
-/// What memory is charged to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Account {
-    /// The tenant: buffers on the board.
-    Tenant,
-    /// The machine: buffers in its memory.
-    HostBuffers,
-    /// The machine: arenas that the client shares with its worker.
-    HostArenas,
-}
+use crate::quota::{Account, Accounts, Bill, Charge, Purse};
 
 /// What a worker has, as the manager counts it. It is given back when this is dropped.
 #[derive(Debug)]
 pub(super) struct WorkerQuota {
-    tenant: Option<Arc<Quota>>,
-    host: Arc<Quota>,
-    charges: BTreeMap<u64, Part>,
+    accounts: Accounts,
+    charges: BTreeMap<u64, Paid>,
     most: usize,
     /// Bytes of arenas.
     arenas: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
-struct Part {
-    account: Account,
-    amount: u64,
+struct Paid {
+    /// Bytes of arenas among it.
+    arenas: u64,
     _charge: Charge,
 }
 
 impl WorkerQuota {
     /// `most`: charges that the worker may hold at a time.
-    pub(super) fn new(tenant: Option<Arc<Quota>>, host: Arc<Quota>, most: usize) -> Self {
-        Self { tenant, host, charges: BTreeMap::new(), most, arenas: Arc::default() }
+    pub(super) fn new(accounts: Accounts, most: usize) -> Self {
+        Self { accounts, charges: BTreeMap::new(), most, arenas: Arc::default() }
     }
 
     /// Bytes of its arenas, now and later.
@@ -54,30 +41,24 @@ impl WorkerQuota {
         Arc::clone(&self.arenas)
     }
 
-    /// Answers a worker that asks for `amount`.
-    pub(super) fn answer(&mut self, to: impl AsFd, account: Account, number: u64, amount: u64) -> io::Result<()> {
+    /// Answers a worker that asks for what is on a bill.
+    pub(super) fn answer(&mut self, to: impl AsFd, number: u64, bill: &Bill) -> io::Result<()> {
         let within = self.charges.len() < self.most && !self.charges.contains_key(&number);
-        let quota = match account {
-            Account::Tenant => self.tenant.as_ref(),
-            Account::HostBuffers | Account::HostArenas => Some(&self.host),
-        };
-        let charge = quota.filter(|_| within).and_then(|quota| quota.take(amount));
+        let charge = within.then(|| self.accounts.pay(bill)).flatten();
         let was = charge.is_some();
         if let Some(charge) = charge {
-            if account == Account::HostArenas {
-                self.arenas.fetch_add(amount, Ordering::Relaxed);
-            }
-            self.charges.insert(number, Part { account, amount, _charge: charge });
+            let arenas =
+                bill.iter().filter(|(account, _)| *account == Account::HostArenas).map(|(_, bytes)| bytes).sum();
+            self.arenas.fetch_add(arenas, Ordering::Relaxed);
+            self.charges.insert(number, Paid { arenas, _charge: charge });
         }
-        control::send(to, &ToWorker::MemoryTaken(was), &[])
+        control::send(to, &ToWorker::Charged(was), &[])
     }
 
     /// The worker gives the charge of this number back.
     pub(super) fn give(&mut self, number: u64) {
-        let part = self.charges.remove(&number);
-        if let Some(part) = part.filter(|part| part.account == Account::HostArenas) {
-            self.arenas.fetch_sub(part.amount, Ordering::Relaxed);
-        }
+        let arenas = self.charges.remove(&number).map_or(0, |paid| paid.arenas);
+        self.arenas.fetch_sub(arenas, Ordering::Relaxed);
     }
 }
 
@@ -97,29 +78,30 @@ impl Asker {
         (Arc::new(Self { control, answers: Mutex::new(answers), next: AtomicU64::new(0) }), sender)
     }
 
-    /// A quota that is charged to an account.
-    pub(super) fn quota(self: &Arc<Self>, account: Account) -> Arc<Quota> {
-        Quota::remote(Box::new(ManagerQuota { asker: Arc::clone(self), account }))
+    /// Asks the manager to pay a bill.
+    fn ask(self: &Arc<Self>, bill: &Bill) -> Option<Charge> {
+        let answers = lock(&self.answers);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        control::tell(&*self.control, &FromWorker::Charge(number, bill.to_vec())).ok()?;
+        answers.recv().ok()?.then(|| Charge::of(Given { asker: Arc::clone(self), number }))
     }
 }
 
-/// A quota that the manager counts, as a worker uses it.
+impl Purse for Arc<Asker> {
+    fn pay(&self, bill: &Bill) -> Option<Charge> {
+        self.ask(bill)
+    }
+}
+
+/// A charge that the manager keeps, as a worker holds it.
 #[derive(Debug)]
-struct ManagerQuota {
+struct Given {
     asker: Arc<Asker>,
-    account: Account,
+    number: u64,
 }
 
-impl RemoteQuota for ManagerQuota {
-    fn take(&self, amount: u64) -> Option<u64> {
-        let Self { asker, account } = self;
-        let answers = lock(&asker.answers);
-        let number = asker.next.fetch_add(1, Ordering::Relaxed);
-        control::tell(&*asker.control, &FromWorker::TakeMemory(*account, number, amount)).ok()?;
-        answers.recv().ok()?.then_some(number)
-    }
-
-    fn give(&self, number: u64) {
-        let _ = control::tell(&*self.asker.control, &FromWorker::GiveMemory(number)); // Or the manager is gone.
+impl Drop for Given {
+    fn drop(&mut self) {
+        let _ = control::tell(&*self.asker.control, &FromWorker::GiveBack(self.number)); // Or the manager is gone.
     }
 }

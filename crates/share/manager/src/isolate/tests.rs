@@ -9,11 +9,11 @@ use super::control::{self, FromWorker, Receiver, ToWorker};
 use super::keeper::Life;
 use super::lease::{Lease, LeaseHolder};
 use super::lease_client::LeaseClient;
-use super::memory_quota::{Account, Asker, WorkerQuota};
+use super::memory_quota::{Asker, WorkerQuota};
 use super::shared_page::{LeaseState, SharedPage, WorkerCounters};
 use super::worker_metrics::WorkerMetrics;
 use crate::metrics::{BoardMetrics, Metrics, Source as _};
-use crate::quota::Quota;
+use crate::quota::{Account, Accounts, Purse as _, Quota, TenantLimits, TenantQuotas};
 use crate::schedule::dispatcher::{Dispatcher, Holder as _, Job as _};
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::LeasedBoard as _;
@@ -271,8 +271,7 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
     let all = Metrics::default();
     let board = all.board("b");
     let page = SharedPage::create().unwrap();
-    let theirs = Arc::new(SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap());
-    let counted = WorkerMetrics::new(theirs, board.clone(), board.tenant("t".to_owned()));
+    let counted = WorkerMetrics::new(holder(1, &page), board.clone(), board.tenant("t".to_owned()));
     let mut waits = ([0; 21], 700);
     waits.0[3] = 7;
     let counters = WorkerCounters { operations: 12, bytes_in: 4096, depth: 3, waits, ..WorkerCounters::default() };
@@ -283,11 +282,11 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
     assert_eq!((board.operations.get(), board.bytes_in.get(), board.depth.get()), (12, 4096, 3));
     assert_eq!(board.wait.counts(), waits);
     // Nonsense: more than there was time for, and less than before.
-    let start = board.busy.get();
     page.publish(&WorkerCounters { operations: u64::MAX, busy: u64::MAX, depth: u64::MAX, began: 1, ..counters });
     std::thread::sleep(Duration::from_millis(5));
     counted.catch_up();
-    assert!(board.operations.get() < 1 << 33 && board.busy.get() - start < 10.0, "{:?}", board.busy);
+    assert!(board.operations.get() < 1 << 33);
+    assert_eq!((board.busy.get(), board.task.counts().1), (0.0, 0), "it has never held the board");
     page.publish(&WorkerCounters::default());
     counted.catch_up();
     drop(counted);
@@ -295,19 +294,113 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
     assert!(board.operations.get() < 1 << 33);
 }
 
+/// Counters of a worker that says it has used the board since the machine started, or for ever.
+fn boasts() -> WorkerCounters {
+    WorkerCounters { began: 1, busy: u64::MAX, tasks: ([0; 21], u64::MAX), ..WorkerCounters::default() }
+}
+
+#[test]
+fn a_worker_that_lies_has_used_the_board_while_it_had_it() {
+    let board = metrics();
+    let page = SharedPage::create().unwrap();
+    let holder = holder(1, &page);
+    let counted = WorkerMetrics::new(Arc::clone(&holder), board.clone(), board.tenant("t".to_owned()));
+    let turn = |says: &dyn Fn(), is_wanted: bool| {
+        let before = board.busy.get();
+        if is_wanted {
+            holder.wanted();
+        }
+        let lease = holder.request().unwrap();
+        let start = Instant::now();
+        let turn = std::thread::spawn(move || lease.run(&metrics(), false));
+        page.wait();
+        says();
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(10));
+            counted.catch_up();
+        }
+        page.set(LeaseState::NotHeld);
+        holder.returned();
+        turn.join().unwrap();
+        let wall = start.elapsed().as_secs_f64();
+        std::thread::sleep(Duration::from_millis(20));
+        counted.catch_up();
+        (board.busy.get() - before, wall)
+    };
+    let silent = || page.publish(&WorkerCounters::default());
+    let (busy, _) = turn(&silent, false);
+    assert_eq!(busy, 0.0, "nobody can know");
+    let (busy, wall) = turn(&silent, true);
+    assert!((0.045..=wall).contains(&busy), "others waited for {wall} s, and it says that it did nothing: {busy}");
+    // Its counters change all the time: their version is odd.
+    let unsettled = || assert_eq!(rustix::io::pwrite(page.file(), &7_u64.to_ne_bytes(), 8), Ok(8));
+    let (busy, wall) = turn(&unsettled, true);
+    assert!((0.045..=wall).contains(&busy), "{wall} s, and what it says cannot be read: {busy}");
+    let (busy, wall) = turn(&|| page.publish(&boasts()), false);
+    assert!((0.05..=wall).contains(&busy), "{wall} s, and it says for ever: {busy}");
+    let tasks_ns = board.task.counts().1;
+    assert!(tasks_ns as f64 * 1e-9 <= board.busy.get(), "{tasks_ns} ns of tasks in {} s", board.busy.get());
+}
+
+#[test]
+fn a_board_is_never_used_for_longer_than_it_is_there() {
+    const TURNS: u32 = 300;
+    let _patience = Patience::new();
+    let board = metrics();
+    let dispatcher = Dispatcher::new(Policy::Fair, metrics());
+    let start = Instant::now();
+    let all: Vec<_> = (0..3)
+        .map(|id| {
+            let page = SharedPage::create().unwrap();
+            let holder = holder(id, &page);
+            let counted = WorkerMetrics::new(Arc::clone(&holder), board.clone(), board.tenant(format!("t-{id}")));
+            (page, holder, counted)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| dispatcher.run());
+        let mut workers = Vec::new();
+        let mut counting = Vec::new();
+        for (page, holder, counted) in all {
+            let (here, there) = control::pair().unwrap();
+            let dispatcher = &dispatcher;
+            scope.spawn(move || hear(&here, &holder, dispatcher));
+            workers.push(scope.spawn(move || {
+                let (lease, lies) = (LeaseClient::new(page, Arc::new(there)), metrics());
+                for _ in 0..TURNS {
+                    lies.busy.inc_by(1e6);
+                    lease.acquire(&lies);
+                    lease.release(&lies);
+                }
+            }));
+            counting.push(counted);
+        }
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            counting.iter().for_each(WorkerMetrics::catch_up);
+        }
+        counting.iter().for_each(WorkerMetrics::catch_up);
+        let (busy, wall) = (board.busy.get(), start.elapsed().as_secs_f64());
+        dispatcher.stop();
+        run.join().unwrap();
+        assert!(busy > 0.0 && busy <= wall, "three say they used it without end: {busy} s in {wall} s");
+    });
+}
+
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
-    let (quota, host) = (Quota::new(1000), Quota::new(500));
+    let tenant = TenantQuotas::new(TenantLimits { memory: 1000, programs: 1000, objects: 9 });
+    let accounts = Accounts { tenant, host: Quota::new(500) };
+    let memory = |bytes| [(Account::Memory, bytes)];
     let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {
-        let (kept, machine) = (Arc::clone(&quota), Arc::clone(&host));
+        let kept = accounts.clone();
         scope.spawn(move || {
-            let mut account = WorkerQuota::new(Some(kept), machine, 3);
+            let mut account = WorkerQuota::new(kept, 3);
             let mut receiver = Receiver::new();
             while let Some((word, _)) = receiver.next(&here).unwrap() {
                 match word {
-                    FromWorker::TakeMemory(of, number, amount) => account.answer(&here, of, number, amount).unwrap(),
-                    FromWorker::GiveMemory(number) => account.give(number),
+                    FromWorker::Charge(number, bill) => account.answer(&here, number, &bill).unwrap(),
+                    FromWorker::GiveBack(number) => account.give(number),
                     other => panic!("{other:?}"),
                 }
             }
@@ -317,25 +410,24 @@ fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
         let control = Arc::clone(&there);
         scope.spawn(move || {
             let mut receiver = Receiver::new();
-            while let Some((ToWorker::MemoryTaken(was), _)) = receiver.next(&control).unwrap() {
+            while let Some((ToWorker::Charged(was), _)) = receiver.next(&control).unwrap() {
                 taken.send(was).unwrap();
             }
         });
-        let remote = asker.quota(Account::Tenant);
-        let first = remote.take(600).unwrap();
-        assert!(remote.take(401).is_none());
-        let others = quota.take(300).unwrap();
-        assert!(remote.take(200).is_none(), "another worker has it");
+        let first = asker.pay(&memory(600)).unwrap();
+        assert!(asker.pay(&memory(401)).is_none());
+        let others = accounts.pay(&memory(300)).unwrap();
+        assert!(asker.pay(&memory(200)).is_none(), "another worker has it");
         drop(others);
-        let second = remote.take(200).unwrap();
-        let third = remote.take(1).unwrap();
-        assert!(remote.take(1).is_none(), "more than it may have objects");
+        let second = asker.pay(&memory(200)).unwrap();
+        let third = asker.pay(&memory(1)).unwrap();
+        assert!(asker.pay(&memory(1)).is_none(), "more than it may have objects");
         drop((first, second, third));
-        let arenas = asker.quota(Account::HostArenas);
-        assert!(arenas.take(501).is_none() && arenas.take(500).is_some(), "the machine's is another one");
-        std::mem::forget(remote.take(1000).expect("all is free"));
+        let arenas = |bytes| asker.pay(&[(Account::HostArenas, bytes)]);
+        assert!(arenas(501).is_none() && arenas(500).is_some(), "the machine's is another one");
+        std::mem::forget(asker.pay(&memory(1000)).expect("all is free"));
         rustix::net::shutdown(&*there, rustix::net::Shutdown::Both).unwrap();
     });
-    assert!(host.take(500).is_some());
-    assert!(quota.take(1000).is_some(), "what a worker held is free when it has ended");
+    assert!(accounts.host.take(500).is_some());
+    assert!(accounts.pay(&memory(1000)).is_some(), "what a worker held is free when it has ended");
 }

@@ -18,7 +18,7 @@ use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWor
 use super::keeper::{Enclosure, GROUP, keep};
 use super::layers::Layers;
 use super::lease_client::LeaseClient;
-use super::memory_quota::{Account, Asker};
+use super::memory_quota::Asker;
 use super::shared_page::SharedPage;
 use super::syscalls::lock_in;
 use super::worker_folder::{KERNELS, is_bounded};
@@ -27,14 +27,14 @@ use crate::cgroup::is_in;
 use crate::code::Code;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Output, Runtime};
-use crate::quota::{Purse, Quota};
+use crate::quota::{Account, Purse};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::{LeasedBoard, Tenant};
-use crate::session::Session;
 use crate::session::command_loop::attend;
 use crate::session::inbox::Inbox;
 use crate::session::replies::{answer_to, farewell};
+use crate::session::{Charging, Session};
 
 /// The environment variable that makes a process of this program a worker.
 pub(super) const ASKED: &str = "RACKLOOM_WORKER";
@@ -134,8 +134,9 @@ fn serve(
     let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
     let client = Handover::from_parts(files.collect(), &assignment.channel)?;
     let (asker, taken) = Asker::new(Arc::clone(&control));
-    let arenas = asker.quota(Account::HostArenas);
-    let grant = move |_: &Token, _: &Identity, more, _| Some(Box::new(arenas.take(more)?) as Receipt);
+    let asks = Arc::clone(&asker);
+    let grant =
+        move |_: &Token, _: &Identity, more, _| Some(Box::new(asks.pay(&[(Account::HostArenas, more)])?) as Receipt);
     let inbox = Inbox::new(client.into_peer(Box::new(grant))?);
     let listen = {
         let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
@@ -145,11 +146,6 @@ fn serve(
         }
     };
     std::thread::Builder::new().name("manager".into()).spawn(listen)?;
-    let tenant_memory = match assignment.shares_memory {
-        true => asker.quota(Account::Tenant),
-        false => Quota::new(assignment.limits.memory),
-    };
-    let memory = Purse { tenant: tenant_memory, host: origin.is_processor.then(|| asker.quota(Account::HostBuffers)) };
     let lease = Arc::new(LeaseClient::new(page, control));
     // The worker's own: the manager reads its counters from the page.
     let metrics = Metrics::default().board("");
@@ -168,7 +164,8 @@ fn serve(
     let name = metrics.tenant(assignment.name);
     let leased = Some(Arc::clone(&lease) as Arc<dyn LeasedBoard>);
     let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, leased);
-    let mut session = Session::new(Arc::new(tenant), dispatcher, memory, assignment.limits);
+    let charging = Charging::new(asker, origin.is_processor);
+    let mut session = Session::new(Arc::new(tenant), dispatcher, charging, assignment.limits);
     answer_to(&peer, assignment.request, Ok(Answer::Open));
     attend(inbox, &mut session, &|number| assignment.boards.get(usize::from(number)).cloned());
     lease.publish(&metrics, 0);
@@ -179,7 +176,7 @@ fn serve(
 fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
-            ToWorker::MemoryTaken(was) => drop(taken.send(was)), // To the thread that asked.
+            ToWorker::Charged(was) => drop(taken.send(was)), // To the thread that asked.
             ToWorker::Disconnect(reason) => farewell(peer, &reason),
             ToWorker::OpenDevice(_) | ToWorker::Serve(_) => break,
         }

@@ -1,18 +1,22 @@
 //! Transfer of a worker's counters into the manager's metrics.
+//!
+//! A kernel may have taken the worker over, and let it say anything. So what it says is believed within what the
+//! manager knows itself: a worker used the board at most while it held it, and at least while it kept others waiting.
 
 use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::now_ns;
 use rackloom_sync::lock;
 
-use super::shared_page::{SharedPage, WorkerCounters};
+use super::lease::{LeaseHolder, Turns};
+use super::shared_page::WorkerCounters;
 use crate::metrics::latencies::Counts;
 use crate::metrics::{BoardMetrics, Source, TenantMetrics};
 
 /// A worker as a source of metrics.
 #[derive(Debug)]
 pub(super) struct WorkerMetrics {
-    page: Arc<SharedPage>,
+    holder: Arc<LeaseHolder>,
     metrics: BoardMetrics,
     tenant: TenantMetrics,
     reported: Mutex<Reported>,
@@ -24,6 +28,9 @@ struct Reported {
     counters: WorkerCounters,
     /// Board time, including that of a running task, in nanoseconds.
     busy: u64,
+    /// Of that, the time of tasks that have ended.
+    tasks_ns: u64,
+    turns: Turns,
     at: u64,
 }
 
@@ -35,23 +42,29 @@ const BYTES_PER_NS: u64 = 1024;
 const WAITING_MAX: u64 = 1 << 16;
 
 impl WorkerMetrics {
-    pub(super) fn new(page: Arc<SharedPage>, metrics: BoardMetrics, tenant: TenantMetrics) -> Self {
-        let reported = Mutex::new(Reported { counters: WorkerCounters::default(), busy: 0, at: now_ns() });
-        Self { page, metrics, tenant, reported }
+    pub(super) fn new(holder: Arc<LeaseHolder>, metrics: BoardMetrics, tenant: TenantMetrics) -> Self {
+        let (at, turns) = (now_ns(), Turns::default());
+        let reported = Reported { counters: WorkerCounters::default(), busy: 0, tasks_ns: 0, turns, at };
+        let reported = Mutex::new(reported);
+        Self { holder, metrics, tenant, reported }
     }
 }
 
 impl Source for WorkerMetrics {
     fn catch_up(&self) {
         let mut reported = lock(&self.reported);
-        let Some(counters) = self.page.read() else { return };
+        // One that keeps changing them has the same as before.
+        let counters = self.holder.page.read().unwrap_or(reported.counters);
         let now = now_ns();
         let passed = now.saturating_sub(reported.at);
+        let turns = self.holder.turns(now);
+        let held = turns.held.saturating_sub(reported.turns.held);
+        let kept = turns.kept.saturating_sub(reported.turns.kept);
         let running = if counters.began == 0 { 0 } else { now.saturating_sub(counters.began) };
         // The worker reads its clock twice: for a moment the sum may be less than what was reported before.
-        let busy = counters.busy.saturating_add(running).saturating_sub(reported.busy).min(passed);
+        let busy = counters.busy.saturating_add(running).saturating_sub(reported.busy).max(kept).min(held);
         reported.busy += busy;
-        reported.at = now;
+        (reported.at, reported.turns) = (now, turns);
         self.metrics.busy.inc_by(busy as f64 * 1e-9);
         self.tenant.busy.inc_by(busy as f64 * 1e-9);
         let before = &reported.counters;
@@ -68,10 +81,12 @@ impl Source for WorkerMetrics {
             let counts = std::array::from_fn(|bucket| more(new[bucket], old[bucket]));
             (counts, new_sum.saturating_sub(*old_sum).min(passed.saturating_mul(WAITING_MAX)))
         };
-        metrics.task.add(&histogram(&counters.tasks, &before.tasks));
+        let tasks_ns = counters.tasks.1.saturating_sub(reported.tasks_ns).min(reported.busy - reported.tasks_ns);
+        metrics.task.add(&(histogram(&counters.tasks, &before.tasks).0, tasks_ns));
         metrics.wait.add(&histogram(&counters.waits, &before.waits));
         let depth = counters.depth.min(WAITING_MAX);
         metrics.depth.inc_by(depth as i64 - before.depth as i64);
+        reported.tasks_ns += tasks_ns;
         reported.counters = WorkerCounters { depth, ..counters };
     }
 }

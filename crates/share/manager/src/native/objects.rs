@@ -54,7 +54,7 @@ pub struct NativeBuffer {
     pub(super) size: u64,
     /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
     pub(super) unscrubbed: AtomicBool,
-    pub(super) _charge: Option<Charge>,
+    pub(super) _charge: Charge,
 }
 
 /// A program.
@@ -63,6 +63,7 @@ pub struct NativeProgram {
     pub(super) program: Program,
     /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
+    pub(super) charge: Arc<Charge>,
 }
 
 /// A kernel, and the buffers of its arguments: a runtime need not keep a buffer for a kernel that is not running.
@@ -75,6 +76,8 @@ pub struct NativeKernel {
     pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
+    /// Its own, and that of its program, which the runtime keeps as long.
+    pub(super) _charges: (Charge, Arc<Charge>),
 }
 
 /// The kind of values that an argument takes.

@@ -91,14 +91,21 @@ impl Space for NativeSpace {
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
         let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
-        Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
+        Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: charge })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
         buffer.size
     }
 
-    fn sub_buffer(&self, parent: &Arc<NativeBuffer>, flags: u64, offset: u64, size: u64) -> Result<NativeBuffer, Code> {
+    fn sub_buffer(
+        &self,
+        parent: &Arc<NativeBuffer>,
+        flags: u64,
+        offset: u64,
+        size: u64,
+        charge: Charge,
+    ) -> Result<NativeBuffer, Code> {
         let within = offset.checked_add(size).is_some_and(|end| end <= parent.size);
         if !within || size == 0 || parent.parent.is_some() {
             return Err(Code(CL_INVALID_VALUE));
@@ -108,10 +115,11 @@ impl Space for NativeSpace {
         let (table, of) = (self.table, parent.memory.raw());
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
         let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
-        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unscrubbed, _charge: None })
+        let parent = Some(Arc::clone(parent));
+        Ok(NativeBuffer { memory, backing: None, parent, size, unscrubbed, _charge: charge })
     }
 
-    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<NativeProgram, Code> {
+    fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<NativeProgram, Code> {
         let len = bytes.len();
         let program = match form {
             Form::Source => {
@@ -137,7 +145,8 @@ impl Space for NativeSpace {
                 )
             }
         }?;
-        Ok(NativeProgram { program: Program::new(self.table, program), busy: Mutex::default() })
+        let (program, charge) = (Program::new(self.table, program), Arc::new(charge));
+        Ok(NativeProgram { program, busy: Mutex::default(), charge })
     }
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
@@ -175,7 +184,12 @@ impl Space for NativeSpace {
         self.judge(raw, compiled, CL_COMPILE_PROGRAM_FAILURE)
     }
 
-    fn link(&self, inputs: &[Arc<NativeProgram>], options: &str) -> Result<(NativeProgram, Build), Code> {
+    fn link(
+        &self,
+        inputs: &[Arc<NativeProgram>],
+        options: &str,
+        charge: Charge,
+    ) -> Result<(NativeProgram, Build), Code> {
         let options = CString::new(options).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))?;
         let programs: Vec<_> = inputs.iter().map(|input| input.program.raw()).collect();
         let Some(link) = self.table.clLinkProgram else { return Err(Code(opencl_sys::CL_INVALID_OPERATION)) };
@@ -198,7 +212,8 @@ impl Space for NativeSpace {
             return Err(Code(if status == CL_SUCCESS { CL_LINK_PROGRAM_FAILURE } else { status }));
         }
         // A program with a log, even if linking failed.
-        let program = NativeProgram { program: Program::new(self.table, linked), busy: Mutex::default() };
+        let (program, charge) = (Program::new(self.table, linked), Arc::new(charge));
+        let program = NativeProgram { program, busy: Mutex::default(), charge };
         let build = self.built(linked, status);
         Ok((program, build))
     }
@@ -228,11 +243,12 @@ impl Space for NativeSpace {
         arguments::describe(self.table, self.device.0, &kernel)
     }
 
-    fn kernel(&self, program: &NativeProgram, name: &str) -> Result<NativeKernel, Code> {
+    fn kernel(&self, program: &NativeProgram, name: &str, charge: Charge) -> Result<NativeKernel, Code> {
         let kernel = self.make_kernel(program, name)?;
         let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
-        Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), wrong: Mutex::default(), last_ns: AtomicU64::new(0) })
+        let (held, _charges) = (Mutex::new(held), (charge, Arc::clone(&program.charge)));
+        Ok(NativeKernel { kernel, kinds, held, wrong: Mutex::default(), last_ns: AtomicU64::new(0), _charges })
     }
 
     fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {

@@ -11,13 +11,13 @@ use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
 use crate::board::Board;
 use crate::code::Code;
-use crate::quota::{Purse, Quota};
+use crate::quota::Accounts;
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Task, Tenant};
-use crate::session::Session;
 use crate::session::command_loop::attend;
 use crate::session::inbox::Inbox;
 use crate::session::replies::answer_to;
+use crate::session::{Charging, Session};
 
 /// A board, and its tasks.
 pub(super) struct LocalBoard<B: Board> {
@@ -44,9 +44,12 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
 
     fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
         let client = Arc::downgrade(&inbox.peer);
-        let Some(grant) = endpoint.admission.enter(self.number, inbox.peer.token(), client) else {
-            answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
-            return inbox.farewell("the token is no longer admitted");
+        let grant = match endpoint.enter(self.number, &inbox.peer, client) {
+            Ok(grant) => grant,
+            Err(why) => {
+                answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
+                return inbox.farewell(&why.to_string());
+            }
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
@@ -57,9 +60,9 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         let metrics = self.dispatcher.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, endpoint.task_time, space, Arc::clone(&peer), metrics, None);
-        let tenant_memory = grant.memory.unwrap_or_else(|| Quota::new(endpoint.limits.memory));
-        let memory = Purse { tenant: tenant_memory, host: None };
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), memory, endpoint.limits);
+        let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&endpoint.host) };
+        let charging = Charging::new(accounts, false);
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), charging, endpoint.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         attend(inbox, &mut session, &|number| handshake::info(boards, number));
     }

@@ -2,6 +2,8 @@
 
 mod attach;
 mod bytes;
+#[cfg(test)]
+mod exclusive_tests;
 mod local_board;
 mod manager;
 mod options;

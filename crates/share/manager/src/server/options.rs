@@ -50,14 +50,15 @@ pub struct Options {
     /// Most clients at a time of one tenant on each endpoint. Default: three quarters of --clients.
     #[arg(long, value_name = "N")]
     pub tenant_clients: Option<usize>,
-    /// Most bytes of buffers on a board: of all clients with one token together, else of each client.
+    /// Most bytes of buffers of one tenant: all clients with one token; without tokens, all of one user of this
+    /// machine, or of one address.
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "4GiB")]
     pub memory: u64,
     /// Most bytes of this machine's memory that all clients may have together: their processes, buffers and
     /// transfers. Default: half of the machine's memory.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub host_memory: Option<u64>,
-    /// Most objects of each kind of each client.
+    /// Most objects of each kind of one tenant.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub objects: u32,
     /// Most operations of each client in progress.
@@ -66,6 +67,9 @@ pub struct Options {
     /// Most bytes of a program's source or binary.
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "256MiB")]
     pub program: u64,
+    /// Most bytes of all sources and binaries of one tenant. Default: four times --program.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub programs: Option<u64>,
     /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms; or none.
     #[arg(long, value_name = "DURATION", value_parser = bound, default_value = "100ms")]
     pub task_time: Bound,
@@ -106,6 +110,11 @@ impl Isolate {
     }
 }
 
+/// Most seats of one tenant, of so many: the last ones are for others.
+pub(super) fn seats_of_a_tenant(seats: usize) -> usize {
+    (seats - (seats / 4).max(1).min(seats)).max(1)
+}
+
 /// Parses a duration, or that there is no bound.
 fn bound(text: &str) -> Result<Bound, String> {
     if text == "none" { Ok(None) } else { duration(text).map(Some) }
@@ -117,6 +126,12 @@ pub type Bound = Option<Duration>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_seat_is_never_the_same_tenants() {
+        let seats = [0, 1, 2, 3, 4, 8, 64].map(seats_of_a_tenant);
+        assert_eq!(seats, [1, 1, 1, 2, 3, 6, 48], "but of one there is no other");
+    }
 
     #[test]
     fn a_bound_may_be_none() {

@@ -12,7 +12,7 @@ use rackloom_opencl_wire::Limits;
 
 use super::attach::Attacher;
 use super::manager::{Listener, Manager};
-use super::options::{Isolate, Options};
+use super::options::{Isolate, Options, seats_of_a_tenant};
 use crate::access::admission::Admission;
 use crate::access::allowlist::Allowlists;
 use crate::access::limits::EndpointLimits;
@@ -23,6 +23,7 @@ use crate::host_memory::default_for_this_machine;
 use crate::isolate::{DeviceOrigin, Host, IsolatedBoard, Lack, Layers, can_work};
 use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
+use crate::quota::TenantLimits;
 use crate::registry::Membership;
 
 /// A running manager. It serves until this is dropped.
@@ -79,8 +80,8 @@ impl Options {
     /// # Errors
     /// There is no board, the manager cannot listen on an endpoint, or the options about the registry are unusable.
     pub fn start(&self) -> anyhow::Result<Service> {
-        let endpoint = self.endpoint()?;
         let host = Host::new(self.host_memory.unwrap_or_else(default_for_this_machine))?;
+        let endpoint = self.endpoint(&host)?;
         let manager = Manager::default();
         let attacher = Arc::new(Attacher::new(manager.clone(), self.policy, endpoint.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
@@ -172,23 +173,24 @@ impl Options {
         Ok(boards)
     }
 
-    fn endpoint(&self) -> anyhow::Result<EndpointLimits> {
+    fn endpoint(&self, host: &Host) -> anyhow::Result<EndpointLimits> {
         let Self { memory, objects, operations, program, task_time, .. } = *self;
         let limits = Limits { memory, objects, operations, program };
+        let mut tenant = TenantLimits::from(limits);
+        tenant.programs = self.programs.unwrap_or(tenant.programs);
         let admission = match (&self.tokens, &self.registry.registry) {
-            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path, memory)?)),
-            (None, Some(_)) => Admission::Registry(Arc::new(Allowlists::new(memory))),
-            (None, None) => Admission::Anybody,
+            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path, tenant)?)),
+            (None, Some(_)) => Admission::Registry(Arc::new(Allowlists::new(tenant))),
+            (None, None) => Admission::default(),
         };
-        Ok(EndpointLimits { limits, task_time, admission })
+        Ok(EndpointLimits { limits, tenant, host: Arc::clone(host.memory()), task_time, admission })
     }
 
     fn config(&self, endpoint: &EndpointLimits, host: &Host) -> ServerConfig {
         let mut config = ServerConfig {
             clients_max: self.clients,
-            // The last seats are for others.
-            tenant_max: self.tenant_clients.unwrap_or_else(|| self.clients - self.clients / 4),
-            knows_tokens: !matches!(endpoint.admission, Admission::Anybody),
+            tenant_max: self.tenant_clients.unwrap_or_else(|| seats_of_a_tenant(self.clients)),
+            knows_tokens: !matches!(endpoint.admission, Admission::Anybody(_)),
             ..ServerConfig::default()
         };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);

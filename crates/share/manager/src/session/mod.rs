@@ -6,9 +6,9 @@ mod object_table;
 pub(crate) mod replies;
 mod resolver;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use self::replies::answer_to;
 use opencl_sys::{
@@ -16,12 +16,13 @@ use opencl_sys::{
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
 use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, now_ns};
+use rackloom_sync::lock;
 
 use self::object_table::{BadNumber, Table};
 use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 use crate::board::Space;
 use crate::code::Code;
-use crate::quota::Purse;
+use crate::quota::{Account, Charge, Purse};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Entry, Task, Tenant};
 
@@ -39,7 +40,7 @@ pub(crate) struct Session<S: Space> {
     tenant: Arc<Tenant<S>>,
     dispatcher: Arc<Dispatcher<Task<S>>>,
     limits: Limits,
-    memory: Purse,
+    charging: Charging,
     buffers: Table<S::Buffer>,
     programs: Table<S::Program>,
     kernels: Table<S::Kernel>,
@@ -47,6 +48,64 @@ pub(crate) struct Session<S: Space> {
     task: Vec<Entry<S>>,
     /// The thread that runs builds, one after the other; started by the first.
     builder: Option<SyncSender<BuildJob>>,
+}
+
+/// What a session's objects are charged to.
+#[derive(Debug)]
+pub(crate) struct Charging {
+    purse: Box<dyn Purse>,
+    /// Whether the board's memory is this machine's.
+    has_buffers_here: bool,
+    /// Charges of kernels that are gone, for the next ones.
+    spare: Arc<Mutex<Vec<Charge>>>,
+}
+
+/// A kernel's charge.
+#[derive(Debug)]
+struct KernelCharge {
+    charge: Option<Charge>,
+    spare: Arc<Mutex<Vec<Charge>>>,
+}
+
+/// Kernels that a session keeps charged: some programs make one for each launch, and to ask the manager takes longer
+/// than to make one.
+const SPARE_MAX: usize = 16;
+
+impl Drop for KernelCharge {
+    fn drop(&mut self) {
+        let mut spare = lock(&self.spare);
+        if spare.len() < SPARE_MAX {
+            spare.extend(self.charge.take());
+        }
+    }
+}
+
+impl Charging {
+    pub(crate) fn new(purse: impl Purse + 'static, has_buffers_here: bool) -> Self {
+        Self { purse: Box::new(purse), has_buffers_here, spare: Arc::default() }
+    }
+
+    fn kernel(&self) -> Result<Charge, Code> {
+        let spare = lock(&self.spare).pop();
+        let charge = Some(spare.map_or_else(|| self.pay(&[(Account::Kernels, 1)]), Ok)?);
+        Ok(Charge::of(KernelCharge { charge, spare: Arc::clone(&self.spare) }))
+    }
+
+    fn pay(&self, bill: &[(Account, u64)]) -> Result<Charge, Code> {
+        self.purse.pay(bill).ok_or(Code(CL_OUT_OF_RESOURCES))
+    }
+
+    /// Charges a buffer. Memory of the client's own is charged to the machine already.
+    fn buffer(&self, bytes: u64, is_clients_own: bool) -> Result<Charge, Code> {
+        let bill = [(Account::Buffers, 1), (Account::Memory, bytes), (Account::Host, bytes)];
+        let items = if self.has_buffers_here && !is_clients_own { 3 } else { 2 };
+        self.purse.pay(&bill[..items]).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))
+    }
+
+    /// Charges a program of so many bytes.
+    fn program(&self, bytes: u64) -> Result<Charge, Code> {
+        self.pay(&[(Account::Programs, 1), (Account::ProgramBytes, bytes), (Account::Host, bytes)])
+    }
 }
 
 type BuildJob = Box<dyn FnOnce() + Send>;
@@ -75,13 +134,13 @@ impl<S: Space> Session<S> {
     pub(crate) fn new(
         tenant: Arc<Tenant<S>>,
         dispatcher: Arc<Dispatcher<Task<S>>>,
-        memory: Purse,
+        charging: Charging,
         limits: Limits,
     ) -> Self {
         Self {
             tenant,
             dispatcher,
-            memory,
+            charging,
             buffers: Table::new(limits.objects, NO_BUFFER),
             programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
             kernels: Table::new(limits.objects, NO_KERNEL),
@@ -103,8 +162,10 @@ impl<S: Space> Session<S> {
             }
             Command::CreateSubBuffer { buffer, parent, flags, offset, size } => {
                 let parent = self.buffers.get(parent);
-                let made =
-                    parent.and_then(|parent| self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size));
+                let made = parent.and_then(|parent| {
+                    let charge = self.charging.pay(&[(Account::Buffers, 1)])?;
+                    self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size, charge)
+                });
                 self.buffers.put(buffer, made)?;
             }
             Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
@@ -144,7 +205,10 @@ impl<S: Space> Session<S> {
             }
             Command::CreateKernel { kernel, program, name } => {
                 let program = self.programs.get(program);
-                let made = program.and_then(|program| self.tenant.space.kernel(&program, name));
+                let made = program.and_then(|program| {
+                    let charge = self.charging.kernel()?;
+                    self.tenant.space.kernel(&program, name, charge)
+                });
                 self.kernels.put(kernel, made)?;
             }
             Command::ReleaseKernel { kernel } => self.kernels.release(kernel)?,
@@ -184,7 +248,7 @@ impl<S: Space> Session<S> {
     }
 
     fn buffer(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<S::Buffer, Code> {
-        let charge = self.memory.take(size, backing.is_some()).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
+        let charge = self.charging.buffer(size, backing.is_some())?;
         let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
         self.tenant.space.buffer(flags, size, backing, charge)
     }
@@ -198,8 +262,9 @@ impl<S: Space> Session<S> {
         if source.len() as u64 > self.limits.program {
             return Err(Code(CL_OUT_OF_RESOURCES));
         }
+        let charge = self.charging.program(source.len() as u64)?;
         // Copied out: nothing may change it while the runtime looks at it.
-        self.tenant.space.program(form, source.into_vec())
+        self.tenant.space.program(form, source.into_vec(), charge)
     }
 
     fn binary(&self, program: Id, into: Place) -> Result<Answer, Code> {
@@ -213,7 +278,10 @@ impl<S: Space> Session<S> {
     /// Links on this thread: the new program has its number at once, but exists only when it is linked.
     fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Violation> {
         let inputs: Result<Vec<_>, _> = inputs.iter().map(|id| self.programs.get(*id)).collect();
-        let linked = inputs.and_then(|inputs| self.tenant.space.link(&inputs, options));
+        let linked = inputs.and_then(|inputs| {
+            let charge = self.charging.program(0)?; // How large it becomes is the runtime's to know.
+            self.tenant.space.link(&inputs, options, charge)
+        });
         let (made, answer) = match linked {
             Ok((made, build)) => (Ok(made), Ok(Answer::Built(build))),
             Err(code) => (Err(code), Err(code)),

@@ -24,6 +24,7 @@ mod metrics;
 mod ports;
 #[cfg(target_arch = "x86_64")]
 mod processes;
+mod quotas;
 mod seats;
 #[cfg(target_arch = "x86_64")]
 mod siege;

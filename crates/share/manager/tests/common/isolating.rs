@@ -56,7 +56,8 @@ impl Drop for OwnGroup {
 /// Removes a group and all below it; false if somebody is still there.
 fn remove(group: &Path) -> bool {
     let below = std::fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
-    below.fold(true, |all, group| remove(&group) && all) && std::fs::remove_dir(group).is_ok()
+    let left = below.filter(|group| !remove(group)).count();
+    left == 0 && std::fs::remove_dir(group).is_ok()
 }
 
 /// Where a manager runs.

@@ -205,13 +205,7 @@ impl Tenant {
     fn open(&self) -> bool {
         let welcome = self.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
         assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS | DEFAULTS, .. })), "{welcome:?}");
-        let request = self.number();
-        self.send(&Command::Open { request, board: 0 }, &[]);
-        match self.try_wait(|inbox| inbox.answers.remove(&request)) {
-            Ok(answer) => answer == Ok(Answer::Open),
-            Err(ChannelError::Closed(_)) => false, // It was refused, and the answer is lost.
-            Err(why) => panic!("{why}"),
-        }
+        self.ask(|request| Command::Open { request, board: 0 }) == Ok(Answer::Open)
     }
 
     pub fn number(&self) -> u32 {
@@ -225,13 +219,9 @@ impl Tenant {
         self.client.send(COMMAND, &bytes).unwrap();
     }
 
-    fn wait<T>(&self, look: impl FnMut(&mut Inbox) -> Option<T>) -> T {
-        self.try_wait(look).unwrap()
-    }
-
-    fn try_wait<T>(&self, mut look: impl FnMut(&mut Inbox) -> Option<T>) -> Result<T, ChannelError> {
+    fn wait<T>(&self, mut look: impl FnMut(&mut Inbox) -> Option<T>) -> T {
         let deadline = Some(Instant::now() + PATIENCE);
-        self.client.wait(deadline, || look(&mut self.inbox.lock().unwrap()))
+        self.client.wait(deadline, || look(&mut self.inbox.lock().unwrap())).unwrap()
     }
 
     pub fn ask<'a>(&self, command: impl FnOnce(u32) -> Command<'a>) -> Result<Answer, i32> {

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
 use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
@@ -203,6 +203,11 @@ impl Session {
         found
     }
 
+    /// Hears why a manager has refused something: it says so last, and ends the session.
+    pub fn hear_out(&self) {
+        let _ = self.wait(Some(Instant::now() + LAST_WORDS), || None::<()>);
+    }
+
     /// Reads the messages that have arrived, without waiting.
     pub fn poll(&self) {
         if let Some(client) = self.client.get() {
@@ -304,6 +309,9 @@ impl Handler for Reader {
         }
     }
 }
+
+/// How long a manager may take to say why.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Logs that a request got an answer of the wrong kind.
 pub fn log_unexpected(expected: &str, came: &Answer) {
