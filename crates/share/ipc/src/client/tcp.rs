@@ -114,20 +114,19 @@ impl TcpLink {
 
     pub(super) fn drain(&self, batch: &mut Batch) -> Result<(), Closed> {
         let mut rx = lock(&self.rx);
-        if rx.take(batch)? > 0 {
-            return Ok(());
-        }
-        loop {
+        while rx.take(batch)? == 0 {
             match self.main.recv_some(rx.room())? {
-                None => return Ok(()),
+                None => break,
                 Some(0) => return Err(Closed::PeerGone),
                 Some(got) => rx.filled(got),
             }
-            // What TLS holds wakes nobody who polls the socket.
-            if rx.take(batch)? > 0 && !self.main.has_unread() {
-                return Ok(());
-            }
         }
+        Ok(())
+    }
+
+    /// Whether messages have come for which the socket does not become ready.
+    fn holds_messages(&self) -> bool {
+        lock(&self.rx).has_message() || self.main.has_unread()
     }
 
     pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
@@ -137,7 +136,7 @@ impl TcpLink {
     }
 
     pub(super) fn leave(&self) {
-        if self.parked.swap(false, Ordering::AcqRel) {
+        if self.parked.swap(false, Ordering::AcqRel) || self.holds_messages() {
             self.poke();
         }
     }
@@ -168,6 +167,8 @@ impl TcpLink {
                     .map(|[poke]| (poke, false))
             } else if led || calls != calls_seen {
                 socket::poll([poke], Some(Instant::now() + GRACE)).map(|[poke]| (poke, false))
+            } else if self.holds_messages() {
+                Ok((PollFlags::empty(), true))
             } else {
                 let files = [poke, (self.main.fd(), PollFlags::IN)];
                 socket::poll(files, None).map(|[poke, main]| (poke, !main.is_empty()))

@@ -21,6 +21,9 @@ use crate::tls::Secure;
 pub(super) fn start(client: OwnedFd, secure: Secure, seat: Arc<Seat>) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    for socket in [&ours, &theirs] {
+        rustix::net::sockopt::set_socket_send_buffer_size(socket, SOCKET_SEND)?;
+    }
     let mut relay = Relay {
         client,
         secure,
@@ -56,6 +59,9 @@ struct Relay {
 
 /// Bytes read at a time: some records.
 const CHUNK: usize = 64 * 1024;
+
+/// Bytes that wait in each of the sockets between a relay and whoever serves the client, as far as the system allows.
+const SOCKET_SEND: usize = 1 << 20;
 
 /// How long a client may take to read what was sent before the end.
 const FAREWELL: Duration = Duration::from_secs(1);
