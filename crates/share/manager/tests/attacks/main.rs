@@ -25,6 +25,7 @@ mod ports;
 #[cfg(target_arch = "x86_64")]
 mod processes;
 mod seats;
+mod secured;
 #[cfg(target_arch = "x86_64")]
 mod siege;
 #[cfg(target_arch = "x86_64")]
@@ -32,3 +33,4 @@ mod sources;
 mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;
+mod tls;

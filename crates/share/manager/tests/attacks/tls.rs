@@ -1,0 +1,243 @@
+//! The port within TLS: who gets in, who is believed, and what is left of those who do not behave.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rackloom_ipc::{Endpoint, Server, ServerConfig, TlsAddress, TlsIdentity, Token};
+
+use crate::common::Tenant;
+use crate::isolating::{counts_to, with_kernels};
+use crate::seats::{OTHER, tokens};
+use crate::secured::{Authority, Believing, Secured, address, connects};
+use crate::site::until;
+
+/// How long a client may take to say that something is wrong.
+const PATIENT: Duration = Duration::from_secs(5);
+
+/// The year in which good certificates end.
+const LATER: i32 = 2099;
+
+fn named(endpoint: &Endpoint, host: &str) -> Endpoint {
+    let Endpoint::Tls(address) = endpoint else { unreachable!("it is within TLS") };
+    Endpoint::Tls(TlsAddress { host: host.into(), ..address.clone() })
+}
+
+fn unpinned(endpoint: &Endpoint) -> Endpoint {
+    let Endpoint::Tls(address) = endpoint else { unreachable!("it is within TLS") };
+    Endpoint::Tls(TlsAddress { pin: None, ..address.clone() })
+}
+
+/// A server that a client must not believe. It counts the tokens that it gets.
+struct Impostor {
+    server: Server,
+    tokens: Arc<AtomicUsize>,
+    _folder: tempfile::TempDir,
+}
+
+impl Impostor {
+    fn listen() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+        Authority::new().vouch("127.0.0.1", LATER).write(&files);
+        let tls = TlsIdentity::open(&files[0], &files[1], Box::new(|why| panic!("{why}"))).unwrap();
+        let tokens = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&tokens);
+        let mut config = ServerConfig { tls: Some(tls), ..ServerConfig::default() };
+        config.admit = Box::new(move |_, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+            true
+        });
+        let server = Server::bind(&"tls:127.0.0.1:0".parse().unwrap(), config).unwrap();
+        Self { server, tokens, _folder: folder }
+    }
+
+    /// Instead of the endpoint that a client means.
+    fn instead_of(&self, endpoint: &Endpoint) -> Endpoint {
+        let (Endpoint::Tls(meant), Endpoint::Tls(here)) = (endpoint, self.server.endpoint()) else {
+            unreachable!("both are within TLS")
+        };
+        Endpoint::Tls(TlsAddress { port: here.port, ..meant.clone() })
+    }
+}
+
+#[test]
+fn only_the_right_server_gets_a_token() {
+    let authority = Authority::new();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let secured = Secured::certified(&authority.vouch("127.0.0.1", LATER), &["--tokens", &tokens(&file)]);
+    let known = || Some(authority.known());
+    assert_eq!(connects(&secured.tls, OTHER, known()), Ok(()));
+    let refused = |endpoint: &Endpoint, authorities, expected: &str| {
+        let start = Instant::now();
+        let why = connects(endpoint, OTHER, authorities).unwrap_err();
+        assert!(why.contains(expected), "{why}");
+        assert!(start.elapsed() < PATIENT, "{:?}", start.elapsed());
+    };
+    refused(&secured.tls, None, "how to know the server");
+    refused(&secured.tls, Some(Authority::new().known()), "UnknownIssuer");
+    refused(&named(&secured.tls, "localhost"), known(), "not valid for name");
+    // A pin and authorities: both count.
+    let pin = format!("#sha256:{}", "0".repeat(64));
+    refused(&format!("{}{pin}", secured.tls).parse().unwrap(), known(), "not the one that was expected");
+    // A token that the manager does not know is another matter: it was sent.
+    assert!(connects(&secured.tls, [1; 32], known()).unwrap_err().contains("token"));
+    // A plain port does not answer as TLS does, nor the other way round.
+    let Endpoint::Tcp(plain) = secured.manager.tcp else { unreachable!("it listens so") };
+    refused(&format!("tls:{plain}").parse().unwrap(), known(), "does not speak TLS");
+    refused(&format!("tcp:{}", address(&secured.tls)).parse().unwrap(), None, "");
+    // A certificate that has expired, taken up as files that change are.
+    authority.vouch("127.0.0.1", 2020).write(&secured.files());
+    refused(&secured.tls, known(), "expired");
+    // One that cannot be used is not, and the manager says so.
+    std::fs::write(&secured.files()[0], "no certificate").unwrap();
+    refused(&secured.tls, known(), "expired");
+    until("the manager warns", || secured.manager.process.words().contains("the old one stays in force"));
+    authority.vouch("127.0.0.1", LATER).write(&secured.files());
+    assert_eq!(connects(&secured.tls, OTHER, known()), Ok(()));
+}
+
+#[test]
+fn a_man_in_the_middle_gets_nothing() {
+    let secured = Secured::start(1024, &[]);
+    assert_eq!(connects(&secured.tls, OTHER, None), Ok(()));
+    let impostor = Impostor::listen();
+    let why = connects(&impostor.instead_of(&secured.tls), OTHER, None).unwrap_err();
+    assert!(why.contains("not the one that was expected"), "{why}");
+    let why = connects(&impostor.instead_of(&unpinned(&secured.tls)), OTHER, Some(Authority::new().known()));
+    assert!(why.unwrap_err().contains("UnknownIssuer"));
+    assert_eq!(impostor.tokens.load(Ordering::SeqCst), 0, "a token has left its client");
+    // It does count them.
+    drop(Believing::pair(impostor.server.endpoint(), OTHER));
+    assert_eq!(impostor.tokens.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn older_tls_is_refused() {
+    let secured = Secured::start(1024, &[]);
+    assert!(Believing::connect(&secured.tls, &rustls::version::TLS13).is_ok());
+    let why = Believing::connect(&secured.tls, &rustls::version::TLS12).err().expect("it is refused").to_string();
+    assert!(why.contains("ProtocolVersion"), "{why}");
+}
+
+/// What a manager has for clients of its own.
+fn census(secured: &Secured) -> [usize; 3] {
+    let process = &secured.manager.process;
+    [process.files(), process.threads_in_all(), process.threads("ipc-tls")]
+}
+
+/// The same, once nothing changes any more.
+fn quiet(secured: &Secured) -> [usize; 3] {
+    let mut before = census(secured);
+    until("nothing changes", || {
+        std::thread::sleep(Duration::from_millis(300));
+        let was = std::mem::replace(&mut before, census(secured));
+        was == before
+    });
+    before
+}
+
+/// Moves bytes to and fro until the connection ends.
+fn moves(client: &Tenant, until: &Mutex<bool>) -> u32 {
+    client.buffer(9, 4 << 20);
+    let bytes = vec![7; 4 << 20];
+    for round in 0.. {
+        let from = client.client.bulk(bytes.len() as u64);
+        let Ok(from) = from.and_then(|bulk| bulk.put(0, &bytes).map(|place| (bulk, place))) else { return round };
+        let op = rackloom_opencl_wire::Op::Write {
+            buffer: 9,
+            offset: 0,
+            from: rackloom_opencl_wire::Payload::Bulk(from.1.into()),
+        };
+        let mut encoded = Vec::new();
+        let event = client.number().into();
+        let command = rackloom_opencl_wire::Command::Enqueue { event, waits: vec![], submit: true, op };
+        rackloom_opencl_wire::encode_command(&command, &[], &mut encoded);
+        let sent = client.client.send(rackloom_opencl_wire::COMMAND, &encoded);
+        if sent.is_err() || *until.lock().unwrap() {
+            return round;
+        }
+        client.settles(event);
+    }
+    unreachable!("it ends")
+}
+
+#[test]
+fn nothing_is_left_of_those_who_end_in_the_middle() {
+    let secured = Secured::start(1024, &[]);
+    drop(Tenant::connect(&secured.tls));
+    let before = quiet(&secured);
+    assert_eq!(before[2], 0, "relays of nobody");
+    for round in 0..4 {
+        let client = Tenant::connect(&secured.tls);
+        with_kernels(&client);
+        counts_to(&client, 1);
+        assert_eq!(secured.manager.process.threads("ipc-tls"), 2, "one for messages, one for bulk");
+        let is_over = Mutex::new(false);
+        std::thread::scope(|scope| {
+            let (stop, manager) = (&is_over, &secured.manager);
+            let ends = scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(100 + 50 * round));
+                if round % 2 == 0 {
+                    // Its process is killed: the one that is busy.
+                    let workers = manager.workers();
+                    for pid in workers {
+                        let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
+                        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                    }
+                } else {
+                    *stop.lock().unwrap() = true;
+                }
+            });
+            moves(&client, &is_over);
+            ends.join().unwrap();
+        });
+        if round % 2 == 0 {
+            client.ended();
+        }
+        drop(client);
+        let start = Instant::now();
+        until("nothing is left", || census(&secured).iter().zip(before).all(|(now, before)| *now <= before));
+        assert!(start.elapsed() < PATIENT, "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn who_does_not_read_keeps_nobody_and_nothing() {
+    let secured = Secured::start(1024, &[]);
+    let honest = Tenant::connect(&secured.tls);
+    with_kernels(&honest);
+    counts_to(&honest, 1);
+    let before = quiet(&secured);
+    let resident = secured.manager.process.resident();
+    let flooding: Vec<_> = (0..8).map(|_| Believing::pair(&secured.tls, Token::default())).collect();
+    // Echoes of the clock, which it never reads.
+    let mut question = Vec::new();
+    rackloom_opencl_wire::encode_command(&rackloom_opencl_wire::Command::Clock { request: 1 }, &[], &mut question);
+    let mut message = (question.len() as u32).to_le_bytes().to_vec();
+    message.extend(rackloom_opencl_wire::COMMAND.to_le_bytes());
+    message.extend(&question);
+    let messages = message.repeat(1000);
+    let flooders: Vec<_> = flooding
+        .into_iter()
+        .map(|[mut main, bulk]| {
+            let messages = messages.clone();
+            main.0.sock.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
+            std::thread::spawn(move || {
+                (0..20_000).take_while(|_| main.0.write_all(&messages).is_ok()).count();
+                (main, bulk)
+            })
+        })
+        .collect();
+    for number in 2..20 {
+        let start = Instant::now();
+        counts_to(&honest, number);
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    }
+    let grown = secured.manager.process.resident().saturating_sub(resident);
+    assert!(grown < 96 << 20, "it has grown by {grown} bytes");
+    flooders.into_iter().for_each(|flooder| drop(flooder.join().unwrap()));
+    until("nothing is left", || census(&secured).iter().zip(before).all(|(now, before)| *now <= before));
+    counts_to(&honest, 20);
+}
