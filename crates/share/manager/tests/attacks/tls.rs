@@ -1,6 +1,7 @@
 //! The port within TLS: who gets in, who is believed, and what is left of those who do not behave.
 
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -240,4 +241,63 @@ fn who_does_not_read_keeps_nobody_and_nothing() {
     flooders.into_iter().for_each(|flooder| drop(flooder.join().unwrap()));
     until("nothing is left", || census(&secured).iter().zip(before).all(|(now, before)| *now <= before));
     counts_to(&honest, 20);
+}
+
+/// Whether a process has these bytes anywhere in memory that it may write; `None` if that cannot be looked into.
+fn holds(pid: u32, wanted: &[u8]) -> Option<bool> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let memory = std::fs::File::open(format!("/proc/{pid}/mem")).ok()?;
+    let mut looked = false;
+    for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"))) {
+        let (from, to) = line.split(' ').next()?.split_once('-')?;
+        let [from, to] = [from, to].map(|at| u64::from_str_radix(at, 16).expect("an address"));
+        let mut bytes = vec![0; 1 << 20];
+        let mut at = from;
+        while at < to {
+            let len = bytes.len().min((to - at) as usize);
+            let Ok(got @ 1..) = memory.read_at(&mut bytes[..len], at) else { break };
+            looked = true;
+            if bytes[..got].windows(wanted.len()).any(|part| part == wanted) {
+                return Some(true);
+            }
+            // A part of them may end what was read.
+            at += if got as u64 == to - at { got } else { (got - got.min(wanted.len())).max(1) } as u64;
+        }
+    }
+    looked.then_some(false)
+}
+
+#[test]
+fn no_worker_has_the_managers_key() {
+    let secured = Secured::start(1024, &[]);
+    let client = Tenant::connect(&secured.tls);
+    with_kernels(&client);
+    counts_to(&client, 1);
+    let file = std::fs::read_to_string(secured.folder.path().join("own.pem")).unwrap();
+    let key = rcgen::KeyPair::from_pem(&file).unwrap().serialize_der();
+    // In PKCS #8: version 1 of the key, and its 32 bytes.
+    let head = [2, 1, 1, 4, 32];
+    let at = key.windows(head.len()).position(|part| part == head).unwrap() + head.len();
+    let secret = &key[at..at + 32];
+    let manager = secured.manager.process.id();
+    match holds(manager, secret) {
+        Some(is_there) => assert!(is_there, "what is looked for is not where it has to be"),
+        None => return eprintln!("not tried: this user may not look into its own processes"),
+    }
+    let family: Vec<u32> = secured.manager.family().into_iter().filter(|pid| *pid != manager).collect();
+    assert!(family.len() >= 2, "a keeper and a worker at least");
+    let mut looked = 0;
+    for pid in family {
+        match holds(pid, secret) {
+            Some(is_there) => {
+                assert!(!is_there, "process {pid} has the key");
+                looked += 1;
+            }
+            None => eprintln!("not looked into: process {pid}"),
+        }
+    }
+    if looked == 0 {
+        eprintln!("not tried: this user may look into none of the workers");
+    }
+    counts_to(&client, 2);
 }
