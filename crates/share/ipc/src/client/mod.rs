@@ -68,7 +68,7 @@ impl Client {
             Endpoint::Tcp(_) if to.is_exposed() && !config.insecure => return Err(ChannelError::Exposed),
             Endpoint::Tcp(address) => Link::Tcp(TcpLink::connect(&[*address], None, config.token, FEATURES)?),
             Endpoint::Tls(address) => {
-                let trust = Trust::new(address, config.authorities.as_ref())?;
+                let trust = Trust::new(&address.host, address.pin, config.authorities.as_ref())?;
                 let addresses = address.resolve().map_err(ChannelError::io("look the server's name up"))?;
                 Link::Tcp(TcpLink::connect(&addresses, Some(&trust), config.token, FEATURES)?)
             }

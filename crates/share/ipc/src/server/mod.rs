@@ -49,8 +49,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen. The socket file of a dead server is replaced; over TCP, port 0 selects a free port. An endpoint
-    /// within TLS has an IP address for its host, and no pin: that follows from [`ServerConfig::tls`].
+    /// Starts to listen. The socket file of a dead server is replaced; over TCP, port 0 selects a free port. An
+    /// endpoint within TLS has an IP address for its host, and no pin: that follows from [`ServerConfig::tls`].
     ///
     /// # Errors
     /// The address is in use, the limits are invalid, or the system refuses; over TLS: nothing says who the server is.
@@ -85,7 +85,8 @@ impl Server {
         Ok(Self { ready: Mutex::new(ready), endpoint, path, stop, thread: Some(thread) })
     }
 
-    /// The address it listens at, with the selected port; over TLS with the digest of its key if programs know it by that.
+    /// The address it listens at, with the selected port; over TLS with the digest of its key if programs know it by
+    /// that.
     #[must_use]
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -76,8 +76,8 @@ impl Secure {
         Ok(taken)
     }
 
-    /// Takes all of these bytes, and sends what the socket has room for. The caller bounds what waits: it brings no more
-    /// while [`Self::flush`] has something left.
+    /// Takes all of these bytes, and sends what the socket has room for. The caller bounds what waits: it brings no
+    /// more while [`Self::flush`] has something left.
     pub(crate) fn send_all(&mut self, socket: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
         self.0.set_buffer_limit(None);
         self.0.writer().write_all(bytes)?;

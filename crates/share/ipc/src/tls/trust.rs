@@ -12,7 +12,6 @@ use rustls::{
 };
 
 use super::{Pin, Secure, TlsError, provider};
-use crate::endpoint::TlsAddress;
 
 /// Authorities that vouch for servers' certificates.
 #[derive(Clone)]
@@ -51,13 +50,13 @@ pub(crate) struct Trust {
 impl Trust {
     /// # Errors
     /// Neither authorities nor a pin is there to know the server by.
-    pub(crate) fn new(address: &TlsAddress, authorities: Option<&Authorities>) -> Result<Self, TlsError> {
-        if authorities.is_none() && address.pin.is_none() {
+    pub(crate) fn new(host: &str, pin: Option<Pin>, authorities: Option<&Authorities>) -> Result<Self, TlsError> {
+        if authorities.is_none() && pin.is_none() {
             return Err(TlsError::NoTrust);
         }
-        let name = ServerName::try_from(address.host.clone());
+        let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|e| TlsError::Handshake(rustls::Error::General(e.to_string())))?;
-        let judge = Judge { pin: address.pin, authorities: authorities.map(|a| Arc::clone(&a.0)) };
+        let judge = Judge { pin, authorities: authorities.map(|a| Arc::clone(&a.0)) };
         let versions =
             ClientConfig::builder_with_provider(provider()).with_protocol_versions(&[&rustls::version::TLS13]);
         let config = versions?.dangerous().with_custom_certificate_verifier(Arc::new(judge));

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,9 +33,8 @@ impl Secured {
         let file = folder.path().join("own.pem");
         let options = [options, &["--tls-self-signed", file.to_str().unwrap()]].concat();
         let secured = Self::run(files, &options, folder);
-        let pin = TlsIdentity::open_pinned(&file, Box::new(|why| panic!("{why}"))).unwrap().pin();
-        let Endpoint::Tls(address) = secured.tls else { unreachable!("it listens so") };
-        Self { tls: Endpoint::Tls(TlsAddress { pin, ..address }), ..secured }
+        let tls = secured.pinned_by(&file);
+        Self { tls, ..secured }
     }
 
     /// With a certificate.
@@ -52,6 +51,20 @@ impl Secured {
         let manager = Isolating::with_files(files, &[options, &["--listen", &tls.to_string()]].concat());
         until("it listens within TLS", || TcpStream::connect(address(&tls)).is_ok());
         Self { manager, tls, folder }
+    }
+
+    /// Its endpoint with the digest of its key, for clients that know it by that.
+    pub fn pinned(&self) -> Endpoint {
+        let joined = self.folder.path().join("joined.pem");
+        let texts = self.files().map(|file| std::fs::read_to_string(file).unwrap());
+        std::fs::write(&joined, texts.concat()).unwrap();
+        self.pinned_by(&joined)
+    }
+
+    fn pinned_by(&self, file: &Path) -> Endpoint {
+        let pin = TlsIdentity::open_pinned(file, Box::new(|why| panic!("{why}"))).unwrap().pin();
+        let Endpoint::Tls(address) = self.tls.clone() else { unreachable!("it listens so") };
+        Endpoint::Tls(TlsAddress { pin, ..address })
     }
 
     /// The files of its certificate.
@@ -103,6 +116,16 @@ impl Authority {
         params.not_after = rcgen::date_time_ymd(year, 12, 31);
         let certificate = params.signed_by(&key, &self.0).unwrap().pem();
         Certificate { certificate, key: key.serialize_pem() }
+    }
+
+    /// The same with a key of Ed25519, and the seed of that.
+    pub fn vouch_for_a_seed(&self) -> (Certificate, Vec<u8>) {
+        let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+        // In PKCS #8 (RFC 8410): an octet string of 34 bytes, and within it one of 32.
+        let (encoded, head) = (key.serialize_der(), [4, 34, 4, 32]);
+        let at = encoded.windows(head.len()).position(|part| part == head).unwrap() + head.len();
+        let certificate = CertificateParams::new(Vec::new()).unwrap().signed_by(&key, &self.0).unwrap().pem();
+        (Certificate { certificate, key: key.serialize_pem() }, encoded[at..at + 32].to_vec())
     }
 
     pub fn known(&self) -> Authorities {
