@@ -35,27 +35,29 @@ impl Greeting {
 
     /// Reads what is there; `None` while the greeting is not complete.
     pub(super) fn read(&mut self) -> Option<Came> {
-        let rest = &mut self.bytes[self.have..];
-        let got = match &mut self.line {
-            Line::Packets(socket) => {
-                return match socket::recv_packet(socket, &mut self.bytes) {
-                    Ok(Packet::None) => None,
-                    Ok(Packet::Whole(len, None)) => Some(Came::Hello(Hello::decode(&self.bytes[..len]))),
-                    Ok(Packet::Whole(_, Some(_)) | Packet::Oversize) => Some(Came::Hello(Err(Refusal::Malformed))),
-                    Ok(Packet::End) | Err(_) => Some(Came::End),
-                };
+        loop {
+            let rest = &mut self.bytes[self.have..];
+            let got = match &mut self.line {
+                Line::Packets(socket) => {
+                    return match socket::recv_packet(socket, &mut self.bytes) {
+                        Ok(Packet::None) => None,
+                        Ok(Packet::Whole(len, None)) => Some(Came::Hello(Hello::decode(&self.bytes[..len]))),
+                        Ok(Packet::Whole(_, Some(_)) | Packet::Oversize) => Some(Came::Hello(Err(Refusal::Malformed))),
+                        Ok(Packet::End) | Err(_) => Some(Came::End),
+                    };
+                }
+                Line::Plain(socket) => socket::recv_some(socket, rest),
+                // The handshake is part of the greeting's time.
+                Line::Secure(socket, secure) => secure.recv_some(socket, rest),
+            };
+            match got {
+                Ok(None) => return None,
+                Ok(Some(0)) | Err(_) => return Some(Came::End),
+                Ok(Some(got)) => self.have += got,
             }
-            Line::Plain(socket) => socket::recv_some(socket, rest),
-            // The handshake is part of the greeting's time.
-            Line::Secure(socket, secure) => secure.recv_some(socket, rest),
-        };
-        match got {
-            Ok(None) => None,
-            Ok(Some(got)) if got > 0 => {
-                self.have += got;
-                (self.have == Hello::LEN).then(|| Came::Hello(Hello::decode(&self.bytes)))
+            if self.have == Hello::LEN {
+                return Some(Came::Hello(Hello::decode(&self.bytes)));
             }
-            Ok(Some(_)) | Err(_) => Some(Came::End),
         }
     }
 }

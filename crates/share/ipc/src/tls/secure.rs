@@ -12,15 +12,29 @@ use crate::sys::socket;
 
 /// One end of a connection. It holds a few records at most: what was received and not read, and what was written and
 /// the socket had no room for.
-#[derive(Debug)]
-pub(crate) struct Secure(Connection);
+pub(crate) struct Secure {
+    connection: Connection,
+    /// Bytes of the socket that `connection` has not taken, from `start` to `end`.
+    raw: Vec<u8>,
+    start: usize,
+    end: usize,
+}
 
 /// Reads of the socket within one call: a peer whose records hold nothing must not keep a thread.
 const READS_MAX: usize = 16;
 
+/// Bytes read of the socket at a time: two records. The connection itself would read a quarter of one.
+const RAW_BYTES: usize = 32 * 1024;
+
+impl std::fmt::Debug for Secure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secure").finish_non_exhaustive()
+    }
+}
+
 impl Secure {
-    pub(super) const fn new(connection: Connection) -> Self {
-        Self(connection)
+    pub(super) fn new(connection: Connection) -> Self {
+        Self { connection, raw: vec![0; RAW_BYTES], start: 0, end: 0 }
     }
 
     /// Makes the connection secure, before the deadline.
@@ -28,15 +42,18 @@ impl Secure {
     /// # Errors
     /// The other end is not who it should be, or speaks no TLS 1.3; it has gone; the time has passed.
     pub(crate) fn handshake(&mut self, socket: &OwnedFd, deadline: Instant) -> Result<(), HandshakeError> {
-        while !self.flush(socket)? || self.0.is_handshaking() {
-            let mut want = if self.0.is_handshaking() { PollFlags::IN } else { PollFlags::empty() };
-            want |= if self.0.wants_write() { PollFlags::OUT } else { PollFlags::empty() };
+        while !self.flush(socket)? || self.connection.is_handshaking() {
+            let mut want = if self.connection.is_handshaking() { PollFlags::IN } else { PollFlags::empty() };
+            want |= if self.connection.wants_write() { PollFlags::OUT } else { PollFlags::empty() };
             let [ready] = socket::poll([(socket.as_fd(), want)], Some(deadline))?;
             if ready.is_empty() && deadline <= Instant::now() {
                 return Err(HandshakeError::Timeout);
             }
-            if self.0.is_handshaking() && self.take_in(socket)? == Came::End {
+            if self.connection.is_handshaking() && self.take_in(socket)? == Came::End {
                 return Err(HandshakeError::Gone);
+            }
+            while self.connection.is_handshaking() && self.start < self.end {
+                self.digest(socket)?;
             }
         }
         Ok(())
@@ -45,15 +62,18 @@ impl Secure {
     /// Reads what is there: `None` if there is nothing now, 0 bytes if the other end has closed. `out` is not empty.
     pub(crate) fn recv_some(&mut self, socket: &OwnedFd, out: &mut [u8]) -> io::Result<Option<usize>> {
         for _ in 0..READS_MAX {
-            match self.0.reader().read(out) {
-                Ok(got) => return Ok(Some(got)),
-                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
-                Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
-                Err(_) => {}
+            loop {
+                match self.connection.reader().read(out) {
+                    Ok(got) => return Ok(Some(got)),
+                    Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
+                    Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Err(e),
+                    Err(_) if self.start == self.end => break,
+                    Err(_) => self.digest(socket)?,
+                }
             }
             match self.take_in(socket)? {
                 Came::Nothing => return Ok(None),
-                Came::End if self.0.is_handshaking() => return Ok(Some(0)),
+                Came::End if self.connection.is_handshaking() => return Ok(Some(0)),
                 Came::End | Came::Some => {}
             }
         }
@@ -62,7 +82,8 @@ impl Secure {
 
     /// Whether bytes have been received that nobody has read: the socket does not become ready for them.
     pub(crate) fn has_unread(&mut self) -> bool {
-        self.0.process_new_packets().is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
+        let waits = |state: rustls::IoState| state.plaintext_bytes_to_read() > 0;
+        self.start < self.end || self.connection.process_new_packets().is_ok_and(waits)
     }
 
     /// Writes as much of two pieces as fits; 0 if what was written before still waits for the socket. [`Self::flush`]
@@ -71,7 +92,7 @@ impl Secure {
         if !self.flush(socket)? {
             return Ok(0);
         }
-        let taken = self.0.writer().write_vectored(&[IoSlice::new(head), IoSlice::new(body)])?;
+        let taken = self.connection.writer().write_vectored(&[IoSlice::new(head), IoSlice::new(body)])?;
         self.flush(socket)?;
         Ok(taken)
     }
@@ -79,26 +100,26 @@ impl Secure {
     /// Takes all of these bytes, and sends what the socket has room for. The caller bounds what waits: it brings no
     /// more while [`Self::flush`] has something left.
     pub(crate) fn send_all(&mut self, socket: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
-        self.0.set_buffer_limit(None);
-        self.0.writer().write_all(bytes)?;
+        self.connection.set_buffer_limit(None);
+        self.connection.writer().write_all(bytes)?;
         self.flush(socket).map(drop)
     }
 
     /// Tells the other end that no more bytes follow, as far as the socket has room.
     pub(crate) fn finish(&mut self, socket: &OwnedFd) -> io::Result<()> {
-        self.0.send_close_notify();
+        self.connection.send_close_notify();
         self.flush(socket).map(drop)
     }
 
     /// Whether bytes wait for the socket.
     pub(crate) fn wants_write(&self) -> bool {
-        self.0.wants_write()
+        self.connection.wants_write()
     }
 
     /// Sends what waits for the socket; true if nothing is left.
     pub(crate) fn flush(&mut self, socket: &OwnedFd) -> io::Result<bool> {
-        while self.0.wants_write() {
-            match self.0.write_tls(&mut Raw(socket)) {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut Raw(socket)) {
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(e) => return Err(e),
@@ -107,20 +128,31 @@ impl Secure {
         Ok(true)
     }
 
+    /// Reads of the socket once, when all that was read before is taken.
     fn take_in(&mut self, socket: &OwnedFd) -> io::Result<Came> {
-        let came = match self.0.read_tls(&mut Raw(socket)) {
-            Ok(0) => Came::End,
-            Ok(_) => Came::Some,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(Came::Nothing),
-            Err(e) if e.kind() == io::ErrorKind::ConnectionReset => return Ok(Came::End),
-            Err(e) => return Err(e),
-        };
-        if let Err(why) = self.0.process_new_packets() {
+        assert!(self.start == self.end, "bytes would be lost");
+        match socket::recv_some(socket, &mut self.raw)? {
+            None => Ok(Came::Nothing),
+            Some(0) => {
+                self.connection.read_tls(&mut io::empty())?;
+                Ok(Came::End)
+            }
+            Some(got) => {
+                (self.start, self.end) = (0, got);
+                self.digest(socket)?;
+                Ok(Came::Some)
+            }
+        }
+    }
+
+    /// Gives the connection some of the bytes that were read, and answers what needs an answer.
+    fn digest(&mut self, socket: &OwnedFd) -> io::Result<()> {
+        self.start += self.connection.read_tls(&mut &self.raw[self.start..self.end])?;
+        if let Err(why) = self.connection.process_new_packets() {
             let _ = self.flush(socket); // The alert that says so.
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
-        self.flush(socket)?;
-        Ok(came)
+        self.flush(socket).map(drop)
     }
 }
 
@@ -155,14 +187,8 @@ impl From<io::Error> for HandshakeError {
     }
 }
 
-/// The socket as a stream that does not wait.
+/// The socket as a sink that does not wait.
 struct Raw<'a>(&'a OwnedFd);
-
-impl Read for Raw<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        socket::recv_some(self.0, out)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
-    }
-}
 
 impl Write for Raw<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

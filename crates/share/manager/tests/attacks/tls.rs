@@ -238,7 +238,10 @@ fn who_does_not_read_keeps_nobody_and_nothing() {
     }
     let grown = secured.manager.process.resident().saturating_sub(resident);
     assert!(grown < 96 << 20, "it has grown by {grown} bytes");
-    flooders.into_iter().for_each(|flooder| drop(flooder.join().unwrap()));
+    // They stay, and read nothing of what the manager says before it closes them.
+    let held: Vec<_> = flooders.into_iter().map(|flooder| flooder.join().unwrap()).collect();
+    until("those whom the manager has closed keep no relay", || secured.manager.process.threads("ipc-tls") == 2);
+    drop(held);
     until("nothing is left", || census(&secured).iter().zip(before).all(|(now, before)| *now <= before));
     counts_to(&honest, 20);
 }
