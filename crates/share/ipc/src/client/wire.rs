@@ -17,7 +17,7 @@ use crate::tls::{HandshakeError, Secure, Trust};
 #[derive(Debug)]
 pub(super) struct Wire {
     socket: OwnedFd,
-    secure: Option<Mutex<Secure>>,
+    secure: Option<Box<Mutex<Secure>>>,
 }
 
 impl Wire {
@@ -44,7 +44,7 @@ impl Wire {
             HandshakeError::Tls(why) => why.into(),
             HandshakeError::Io(why) => ChannelError::io("make the connection secure")(why),
         })?;
-        Ok(Self { socket, secure: Some(Mutex::new(secure)) })
+        Ok(Self { socket, secure: Some(Box::new(Mutex::new(secure))) })
     }
 
     /// Takes as much of two pieces as there is room for now, without waiting.

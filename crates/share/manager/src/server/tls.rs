@@ -82,7 +82,7 @@ fn make_if_missing(file: &Path) -> anyhow::Result<()> {
     let text = key.serialize_pem() + &certificate.pem();
     let failed = || format!("cannot make {}", file.display());
     // Whole or not at all, and never over another's: two managers may start at once.
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let part = folder.join(format!(".rackloom-{}.part", std::process::id()));
     let _ = std::fs::remove_file(&part); // Of one that was killed, whose number this process has.
     let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part);

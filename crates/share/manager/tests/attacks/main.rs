@@ -21,6 +21,7 @@ mod groups;
 mod kernels;
 mod memory;
 mod metrics;
+mod placed;
 mod ports;
 #[cfg(target_arch = "x86_64")]
 mod processes;

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rackloom_ipc::hello::{Hello, Role, Welcome};
-use rackloom_ipc::{Authorities, Client, ClientConfig, Closed, Endpoint, Handler, TlsAddress, TlsIdentity, Token};
+use rackloom_ipc::{
+    Authorities, Client, ClientConfig, Closed, Endpoint, Handler, Server, ServerConfig, TlsAddress, TlsIdentity, Token,
+};
 use rcgen::{CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -130,6 +132,48 @@ impl Authority {
 
     pub fn known(&self) -> Authorities {
         Authorities::from_pem(self.0.pem().as_bytes()).unwrap()
+    }
+}
+
+/// The year in which good certificates end.
+pub const LATER: i32 = 2099;
+
+/// A server that a client must not believe. It counts the tokens that it gets.
+pub struct Impostor {
+    pub server: Server,
+    tokens: Arc<AtomicUsize>,
+    _folder: tempfile::TempDir,
+}
+
+impl Impostor {
+    /// On this port of the machine, or on any.
+    pub fn listen(port: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+        Authority::new().vouch("127.0.0.1", LATER).write(&files);
+        let tls = TlsIdentity::open(&files[0], &files[1], Box::new(|why| panic!("{why}"))).unwrap();
+        let tokens = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&tokens);
+        let mut config = ServerConfig { tls: Some(tls), ..ServerConfig::default() };
+        config.admit = Box::new(move |_, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+            true
+        });
+        let server = Server::bind(&format!("tls:127.0.0.1:{port}").parse().unwrap(), config).unwrap();
+        Self { server, tokens, _folder: folder }
+    }
+
+    /// How many tokens it has got.
+    pub fn tokens(&self) -> usize {
+        self.tokens.load(Ordering::SeqCst)
+    }
+
+    /// Instead of the endpoint that a client means.
+    pub fn instead_of(&self, endpoint: &Endpoint) -> Endpoint {
+        let (Endpoint::Tls(meant), Endpoint::Tls(here)) = (endpoint, self.server.endpoint()) else {
+            unreachable!("both are within TLS")
+        };
+        Endpoint::Tls(TlsAddress { port: here.port, ..meant.clone() })
     }
 }
 

@@ -2,23 +2,19 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rackloom_ipc::{Endpoint, Server, ServerConfig, TlsAddress, TlsIdentity, Token};
+use rackloom_ipc::{Endpoint, TlsAddress, Token};
 
 use crate::common::Tenant;
 use crate::isolating::{counts_to, with_kernels};
 use crate::seats::{OTHER, tokens};
-use crate::secured::{Authority, Believing, Secured, address, connects};
+use crate::secured::{Authority, Believing, Impostor, LATER, Secured, address, connects};
 use crate::site::until;
 
 /// How long a client may take to say that something is wrong.
 const PATIENT: Duration = Duration::from_secs(5);
-
-/// The year in which good certificates end.
-const LATER: i32 = 2099;
 
 fn named(endpoint: &Endpoint, host: &str) -> Endpoint {
     let Endpoint::Tls(address) = endpoint else { unreachable!("it is within TLS") };
@@ -28,39 +24,6 @@ fn named(endpoint: &Endpoint, host: &str) -> Endpoint {
 fn unpinned(endpoint: &Endpoint) -> Endpoint {
     let Endpoint::Tls(address) = endpoint else { unreachable!("it is within TLS") };
     Endpoint::Tls(TlsAddress { pin: None, ..address.clone() })
-}
-
-/// A server that a client must not believe. It counts the tokens that it gets.
-struct Impostor {
-    server: Server,
-    tokens: Arc<AtomicUsize>,
-    _folder: tempfile::TempDir,
-}
-
-impl Impostor {
-    fn listen() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let files = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
-        Authority::new().vouch("127.0.0.1", LATER).write(&files);
-        let tls = TlsIdentity::open(&files[0], &files[1], Box::new(|why| panic!("{why}"))).unwrap();
-        let tokens = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&tokens);
-        let mut config = ServerConfig { tls: Some(tls), ..ServerConfig::default() };
-        config.admit = Box::new(move |_, _| {
-            count.fetch_add(1, Ordering::SeqCst);
-            true
-        });
-        let server = Server::bind(&"tls:127.0.0.1:0".parse().unwrap(), config).unwrap();
-        Self { server, tokens, _folder: folder }
-    }
-
-    /// Instead of the endpoint that a client means.
-    fn instead_of(&self, endpoint: &Endpoint) -> Endpoint {
-        let (Endpoint::Tls(meant), Endpoint::Tls(here)) = (endpoint, self.server.endpoint()) else {
-            unreachable!("both are within TLS")
-        };
-        Endpoint::Tls(TlsAddress { port: here.port, ..meant.clone() })
-    }
 }
 
 #[test]
@@ -103,15 +66,15 @@ fn only_the_right_server_gets_a_token() {
 fn a_man_in_the_middle_gets_nothing() {
     let secured = Secured::start(1024, &[]);
     assert_eq!(connects(&secured.tls, OTHER, None), Ok(()));
-    let impostor = Impostor::listen();
+    let impostor = Impostor::listen(0);
     let why = connects(&impostor.instead_of(&secured.tls), OTHER, None).unwrap_err();
     assert!(why.contains("not the one that was expected"), "{why}");
     let why = connects(&impostor.instead_of(&unpinned(&secured.tls)), OTHER, Some(Authority::new().known()));
     assert!(why.unwrap_err().contains("UnknownIssuer"));
-    assert_eq!(impostor.tokens.load(Ordering::SeqCst), 0, "a token has left its client");
+    assert_eq!(impostor.tokens(), 0, "a token has left its client");
     // It does count them.
     drop(Believing::pair(impostor.server.endpoint(), OTHER));
-    assert_eq!(impostor.tokens.load(Ordering::SeqCst), 1);
+    assert_eq!(impostor.tokens(), 1);
 }
 
 #[test]
