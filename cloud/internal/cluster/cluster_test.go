@@ -75,7 +75,7 @@ func (r *rig) reopen() {
 
 func spec(id, accelerator string) *Device {
 	return &Device{
-		ID: id, Manager: "manager-of-" + id, Endpoints: []string{"unix:/run/" + id, "tcp:10.0.0.1:7"}, Vendor: "Acme",
+		ID: id, Manager: "manager-of-" + id, Endpoints: []string{"unix:/run/" + id, "tcp:10.0.0.1:7", "tls:10.0.0.1:8"}, Vendor: "Acme",
 		Platform: "Card", Accelerator: accelerator, Reconfigurable: true, InstancesMax: 8,
 	}
 }
@@ -199,7 +199,7 @@ func TestAProgramIsToldTheEndpointItCanReach(t *testing.T) {
 	if got := near.Environment(near.On)["RACKLOOM_MANAGERS"]; got != "unix:/run/a/0" || near.Node() != "a" {
 		t.Fatalf("near: %s on %s", got, near.Node())
 	}
-	if got := far.Environment(far.On)["RACKLOOM_MANAGERS"]; got != "tcp:10.0.0.1:7" || far.Node() != "b" {
+	if got := far.Environment(far.On)["RACKLOOM_MANAGERS"]; got != "tls:10.0.0.1:8" || far.Node() != "b" {
 		t.Fatalf("far: %s on %s", got, far.Node())
 	}
 }

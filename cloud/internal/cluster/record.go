@@ -54,13 +54,15 @@ func (d *Device) Board() string {
 	return board
 }
 
-// remote is the endpoint for programs on other nodes; empty if there is none.
+// remote is the endpoint for programs on other nodes; empty if there is none. Of several, one that is encrypted.
 func (d *Device) remote() string {
-	at := slices.IndexFunc(d.Endpoints, func(e string) bool { return !strings.HasPrefix(e, "unix:") })
-	if at < 0 {
-		return ""
+	for _, kind := range []string{"tls:", "tcp:"} {
+		at := slices.IndexFunc(d.Endpoints, func(e string) bool { return strings.HasPrefix(e, kind) })
+		if at >= 0 {
+			return d.Endpoints[at]
+		}
 	}
-	return d.Endpoints[at]
+	return ""
 }
 
 // endpoint is what a program on that node uses: the local one if it can, which shares memory with the manager.

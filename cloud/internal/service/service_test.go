@@ -124,7 +124,7 @@ func must[T any](t *testing.T) func(value T, err error) T {
 
 func registration(id string) *rackloomv1.RegisterDeviceRequest {
 	return &rackloomv1.RegisterDeviceRequest{Manager: "m-" + id, Device: &rackloomv1.DeviceSpec{
-		Id: id, Endpoints: []string{"unix:/run/rackloom/manager.sock", "tcp:[::1]:7"}, Vendor: "Acme", Platform: "Card",
+		Id: id, Endpoints: []string{"unix:/run/rackloom/manager.sock", "tls:[::1]:7#sha256:" + strings.Repeat("a5", 32)}, Vendor: "Acme", Platform: "Card",
 		Accelerator: "sobel", Reconfiguration: rackloomv1.ReconfigurationPolicy_RECONFIGURATION_POLICY_ON_REQUEST,
 	}}
 }
@@ -326,7 +326,11 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	for _, id := range []string{"", "a", "a/", "/b", "A/b", "a/b/c", "a/" + strings.Repeat("b", 64), "a/b\n", "a b/c"} {
 		device("is no id of a device", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Id = id })
 	}
-	for _, endpoint := range []string{"", "x", "unix:", "unix:rel", "tcp:a", "tcp:a:", "unix:/a,tcp:b:1"} {
+	pin := "#sha256:" + strings.Repeat("a5", 32)
+	for _, endpoint := range []string{
+		"", "x", "unix:", "unix:rel", "tcp:a", "tcp:a:", "unix:/a,tcp:b:1", "tls:a", "tls:a:", "tls:a:1#", "tls:a:1#sha256:a5",
+		"tls:a:1#" + strings.Repeat("a5", 32), "tls:a:1" + pin + "a5", "tcp:a:1" + pin, "tls:a:1" + pin + ",tcp:b:1",
+	} {
 		device("invalid endpoint", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Endpoints = []string{endpoint} })
 	}
 	device("0 endpoints", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Endpoints = nil })

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/url"
@@ -103,15 +105,31 @@ func (c *checks) endpoints(endpoints []string) {
 	}
 	for _, endpoint := range endpoints {
 		c.text("endpoint", endpoint, textMax)
-		path, local := strings.CutPrefix(endpoint, "unix:")
-		address, network := strings.CutPrefix(endpoint, "tcp:")
-		_, port, err := net.SplitHostPort(address)
 		// A comma would divide it in the list of managers that a program gets.
-		well := local && strings.HasPrefix(path, "/") || network && err == nil && port != ""
-		if !well || strings.Contains(endpoint, ",") {
-			c.fault(fmt.Sprintf("invalid endpoint %.100q", endpoint), "write unix:/PATH or tcp:ADDRESS:PORT")
+		if !isEndpoint(endpoint) || strings.Contains(endpoint, ",") {
+			c.fault(fmt.Sprintf("invalid endpoint %.100q", endpoint),
+				"write unix:/PATH, tls:HOST:PORT#sha256:DIGEST or tcp:ADDRESS:PORT")
 		}
 	}
+}
+
+// isEndpoint says whether programs can connect so. The digest of a key, with which they know a manager within TLS, is
+// 64 digits of a hash.
+func isEndpoint(endpoint string) bool {
+	kind, where, _ := strings.Cut(endpoint, ":")
+	if kind == "unix" {
+		return strings.HasPrefix(where, "/")
+	}
+	address, pin, pinned := strings.Cut(where, "#")
+	if pinned {
+		digits, known := strings.CutPrefix(pin, "sha256:")
+		digest, err := hex.DecodeString(digits)
+		if kind != "tls" || !known || err != nil || len(digest) != sha256.Size {
+			return false
+		}
+	}
+	_, port, err := net.SplitHostPort(address)
+	return (kind == "tcp" || kind == "tls") && err == nil && port != ""
 }
 
 func (c *checks) metricsURL(text string) {

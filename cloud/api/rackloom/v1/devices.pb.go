@@ -197,7 +197,8 @@ type DeviceSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unique in the cluster: NODE/BOARD, 1 to 253 and 1 to 63 of [a-z0-9._-], with a letter or digit at both ends.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where programs reach the manager: `unix:PATH` on the same node, `tcp:ADDRESS:PORT` from anywhere. 1 to 8.
+	// Where programs reach the manager: `unix:PATH` on the same node, `tls:HOST:PORT` from anywhere, with
+	// `#sha256:DIGEST` of the manager's public key if programs know it by that, `tcp:ADDRESS:PORT` in the clear. 1 to 8.
 	Endpoints []string `protobuf:"bytes,2,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
 	// The manager's metrics, `http://HOST:PORT/metrics`; empty if it has none.
 	MetricsUrl string `protobuf:"bytes,3,opt,name=metrics_url,json=metricsUrl,proto3" json:"metrics_url,omitempty"`

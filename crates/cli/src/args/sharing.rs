@@ -12,9 +12,10 @@ pub(super) const MANAGER_HELP: &str = "\
 Examples:
   rackloom manager                            for programs on this machine
   rackloom manager --cards virtual            the cards of a rack
-  rackloom manager --listen tcp:0.0.0.0:7000 --tokens tokens.txt
-                                              for other machines, too
-  RACKLOOM_MANAGERS=tcp:10.0.0.7:7000 clinfo  a program that uses it";
+  rackloom manager --listen tls:0.0.0.0:7000 --tls-self-signed manager.pem --tokens tokens.txt
+                                              for other machines, too; it prints ...#sha256:DIGEST
+  RACKLOOM_MANAGERS=tls:10.0.0.7:7000#sha256:DIGEST clinfo
+                                              a program that uses it";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use rackloom::Net;
+use rackloom_ipc::Endpoint;
 use rackloom_live::Raw;
 use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
@@ -47,6 +48,7 @@ pub(super) fn run(cx: &Context) -> Result<Exit> {
         raw_check(&cx.global.net),
         clang_check(),
         client_check(),
+        managers_check(),
     ];
     let ok = checks.iter().all(|c| c.result != "fail");
     let report = DoctorReport { schema: "rackloom.doctor/1", version: env!("CARGO_PKG_VERSION"), checks, ok };
@@ -143,6 +145,32 @@ fn client_check() -> Check {
                 its `lsm=`; seccomp needs a kernel with CONFIG_SECCOMP_FILTER. Control groups need version 2 and a group \
                 of the manager's own, such as a systemd unit's with `Delegate=memory pids cpu`";
     skip(format!("{present}; without {}", missing.join(", ")), help)
+}
+
+/// Whether programs of this environment may use the managers that it names, as far as that shows here.
+fn managers_check() -> Check {
+    let name = "way to managers";
+    let fail = |found: String, help: &str| Check { name, result: "fail", found, help: Some(help.to_owned()) };
+    let Ok(list) = std::env::var("RACKLOOM_MANAGERS") else {
+        let found = "RACKLOOM_MANAGERS is not set: programs ask the manager of this machine".to_owned();
+        return Check { name, result: "skip", found, help: None };
+    };
+    let is_set = |variable| std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0");
+    for entry in list.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+        match entry.parse::<Endpoint>() {
+            Err(why) => return fail(why, "programs leave it out; correct RACKLOOM_MANAGERS"),
+            Ok(endpoint) if endpoint.is_exposed() && !is_set("RACKLOOM_INSECURE") => {
+                let help = "let the manager listen with tls:, and name it so; or allow this with RACKLOOM_INSECURE=1";
+                return fail(format!("{endpoint} is plain TCP to another machine: programs refuse it"), help);
+            }
+            Ok(Endpoint::Tls(address)) if address.pin.is_none() && !is_set("RACKLOOM_TLS_CA") => {
+                let help = "add #sha256:DIGEST, as the manager prints it, or set RACKLOOM_TLS_CA to authorities in PEM";
+                return fail(format!("nothing says how to know the manager at tls:{address}"), help);
+            }
+            Ok(_) => {}
+        }
+    }
+    pass(name, list)
 }
 
 fn clang_check() -> Check {

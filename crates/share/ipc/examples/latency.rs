@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rackloom_ipc::{Batch, BulkRef, Client, ClientConfig, Endpoint, Handler, Limits, Peer, Server, ServerConfig, Spin};
+use rackloom_ipc::{
+    Batch, BulkRef, Client, ClientConfig, Endpoint, Handler, Limits, Peer, Server, ServerConfig, Spin, TlsIdentity,
+};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
 
@@ -45,9 +47,9 @@ fn main() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("a second process");
-    let mut tcp = String::new();
-    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut tcp).expect("its port");
-    measure(folder.path(), tcp.trim(), rounds, args.get(2).map_or("", String::as_str));
+    let mut ports = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut ports).expect("its ports");
+    measure(folder.path(), ports.trim(), rounds, args.get(2).map_or("", String::as_str));
     drop(child.stdin.take());
     let _ = child.wait();
 }
@@ -77,16 +79,19 @@ fn futex_add(word: &AtomicU32) {
 fn serve(folder: &Path) {
     let bind = |to: &Endpoint, spin| {
         let limits = Limits { spin, ..Limits::default() };
-        Server::bind(to, ServerConfig { limits, ..ServerConfig::default() }).expect("an endpoint to listen at")
+        let tls = matches!(to, Endpoint::Tls(_)).then(|| identity(folder));
+        Server::bind(to, ServerConfig { limits, tls, ..ServerConfig::default() }).expect("an endpoint to listen at")
     };
     let on = Spin { us_max: 50 };
     let tcp = bind(&Endpoint::Tcp("127.0.0.1:0".parse().expect("an address")), Spin::OFF);
-    let port = tcp.endpoint().clone();
+    let tls = bind(&"tls:127.0.0.1:0".parse().expect("an address"), Spin::OFF);
+    let ports = [&tcp, &tls].map(|server| server.endpoint().to_string()).join(" ");
     let servers = [
         bind(&Endpoint::Unix(folder.join("off")), Spin::OFF),
         bind(&Endpoint::Unix(folder.join("default")), Spin::default()),
         bind(&Endpoint::Unix(folder.join("on")), on),
         tcp,
+        tls,
     ];
     for server in servers {
         std::thread::spawn(move || {
@@ -108,8 +113,17 @@ fn serve(folder: &Path) {
             futex_add(&words[32]);
         }
     });
-    println!("{port}"); // Now that all listen.
+    println!("{ports}"); // Now that all listen.
     let _ = std::io::stdin().read(&mut [0]); // Until the other process ends.
+}
+
+/// A key of its own.
+fn identity(folder: &Path) -> TlsIdentity {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let certificate = rcgen::CertificateParams::new(Vec::new()).and_then(|params| params.self_signed(&key));
+    let file = folder.join("key.pem");
+    std::fs::write(&file, key.serialize_pem() + &certificate.expect("a certificate").pem()).expect("a file");
+    TlsIdentity::open_pinned(&file, Box::new(|why| panic!("{why}"))).expect("what was written")
 }
 
 fn answer(peer: &Peer) {
@@ -173,8 +187,9 @@ impl Caller {
 
 type Row<'a> = (&'a str, usize, f64, Box<dyn FnMut() + 'a>);
 
-fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
-    let tcp: Endpoint = tcp.parse().expect("its endpoint");
+fn measure(folder: &Path, ports: &str, rounds: usize, only: &str) {
+    let (tcp, tls) = ports.split_once(' ').expect("two endpoints");
+    let [tcp, tls]: [Endpoint; 2] = [tcp, tls].map(|text| text.parse().expect("its endpoint"));
     let unix = |name| Endpoint::Unix(folder.join(name));
     let on = Spin { us_max: 50 };
     let caller = |to: &Endpoint, spin| Caller::new(to, spin);
@@ -183,9 +198,14 @@ fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
         caller(&unix("default"), Spin::default()),
         caller(&unix("on"), on),
         caller(&tcp, Spin::OFF),
+        caller(&tls, Spin::OFF),
     ];
-    let mut tens =
-        [caller(&unix("off"), Spin::OFF), caller(&unix("default"), Spin::default()), caller(&tcp, Spin::OFF)];
+    let mut tens = [
+        caller(&unix("off"), Spin::OFF),
+        caller(&unix("default"), Spin::default()),
+        caller(&tcp, Spin::OFF),
+        caller(&tls, Spin::OFF),
+    ];
     let words = words(folder);
     let mut plain = UnixStream::connect(folder.join("plain")).expect("the plain socket");
     let body = [5; 64];
@@ -209,11 +229,12 @@ fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
             plain.write_all(&bytes).and_then(|()| plain.read_exact(&mut bytes)).expect("an echo");
         }),
     ));
-    let names = ["  shm, no spin", "  shm, default spin", "  shm, spin 50 us", "  TCP loopback"];
+    let names = ["  shm, no spin", "  shm, default spin", "  shm, spin 50 us", "  TCP loopback", "  TLS loopback"];
     for (name, caller) in names.into_iter().zip(&mut pings) {
         rows.push((name, rounds, 1.0, Box::new(|| caller.call(ECHO, &body))));
     }
-    let names = ["10 messages, one answer; each: shm, no spin", "  shm, default spin", "  TCP loopback"];
+    let names =
+        ["10 messages, one answer; each: shm, no spin", "  shm, default spin", "  TCP loopback", "  TLS loopback"];
     for (name, caller) in names.into_iter().zip(&mut tens) {
         rows.push((
             name,
@@ -225,8 +246,8 @@ fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
             }),
         ));
     }
-    bulk(&mut rows, "1 MiB", 1 << 20, 200, &unix("default"), &tcp);
-    bulk(&mut rows, "16 MiB", 16 << 20, 12, &unix("default"), &tcp);
+    bulk(&mut rows, "1 MiB", 1 << 20, 200, [("shm", &unix("default")), ("TCP", &tcp), ("TLS", &tls)]);
+    bulk(&mut rows, "16 MiB", 16 << 20, 12, [("shm", &unix("default")), ("TCP", &tcp), ("TLS", &tls)]);
 
     rows.retain(|(name, ..)| name.contains(only));
     let mut found: BTreeMap<usize, Vec<(Duration, Duration)>> = BTreeMap::new();
@@ -259,7 +280,7 @@ fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
     }
 }
 
-fn bulk<'a>(rows: &mut Vec<Row<'a>>, name: &'static str, len: usize, rounds: usize, shm: &Endpoint, tcp: &Endpoint) {
+fn bulk<'a>(rows: &mut Vec<Row<'a>>, name: &'static str, len: usize, rounds: usize, all: [(&str, &Endpoint); 3]) {
     let from = vec![3u8; len];
     let mut to = vec![0u8; len];
     let title = |what: &str| Box::leak(format!("{name} {what}").into_boxed_str());
@@ -273,7 +294,7 @@ fn bulk<'a>(rows: &mut Vec<Row<'a>>, name: &'static str, len: usize, rounds: usi
             std::hint::black_box(&to);
         }),
     ));
-    for (transport, endpoint) in [("shm", shm), ("TCP", tcp)] {
+    for (transport, endpoint) in all {
         let mut caller = Caller::new(endpoint, Spin::default());
         let bulk = caller.client.bulk(len as u64).expect("bulk");
         let bytes = from.clone();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::hello::Refusal;
 use crate::ring::Corrupt;
+use crate::tls::TlsError;
 
 /// Why a call failed. After any error but [`Self::Closed`] the channel stays open.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -59,6 +60,12 @@ pub enum ChannelError {
     /// The other end does not speak this protocol, or another version of it.
     #[error("malformed reply: the peer does not speak this version of the protocol")]
     NotOurs,
+    /// The server is not known to be the right one.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Nothing is encrypted on the way to this address, which is not of this machine.
+    #[error("plain TCP would send token and data over the network in the clear")]
+    Exposed,
     /// A system call failed.
     #[error("cannot {what}")]
     Io {

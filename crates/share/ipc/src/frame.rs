@@ -43,6 +43,12 @@ impl Decoder {
         self.start == self.end
     }
 
+    /// Whether it holds a message that [`Self::take`] would give, or refuse.
+    pub(crate) fn has_message(&self) -> bool {
+        let bytes = &self.bytes[self.start..self.end];
+        bytes.len() >= MESSAGE_HEAD && bytes.len() - MESSAGE_HEAD >= (le_u32(bytes, 0) as usize).min(BODY_MAX)
+    }
+
     /// The place for the next bytes of the stream. Never empty after [`Self::take`] has taken all it can.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {

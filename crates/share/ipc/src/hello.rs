@@ -2,7 +2,7 @@
 //!
 //! Both transports use it: one packet each way on a Unix socket, one record each way on each TCP connection. All
 //! numbers are little endian. Version and features leave room: a server refuses versions it does not know, and grants
-//! of the features only those that both know. No features exist yet; encryption will be the first.
+//! of the features only those that both know. No features exist yet.
 
 use crate::le::{le_u32, le_u64};
 

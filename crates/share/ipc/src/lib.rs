@@ -7,7 +7,7 @@
 //! - **On one node**, two rings in memory that the server allocates and both sides map. A Unix socket connects them,
 //!   identifies the client, passes memory, and reports the death of either side. Bulk lies in shared arenas: only bytes
 //!   that start or end in the user's own memory are copied.
-//! - **Between nodes**, TCP: one connection for messages, each in one write, and one for bulk.
+//! - **Between nodes**, TCP: one connection for messages, each in one write, and one for bulk. Both may be within TLS.
 //!
 //! Any thread of a program may use its [`Client`]. The thread that waits for an answer reads the ring itself, so that a
 //! blocking call costs two switches between processes, and none between threads of the program. A [`Server`] yields a
@@ -38,14 +38,16 @@ mod server;
 mod shared;
 mod spin;
 mod sys;
+mod tls;
 
 pub use batch::Batch;
 pub use bulkref::BulkRef;
 pub use client::{Bulk, Client, ClientConfig, Handler};
 pub use control::RESERVED;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, TlsAddress};
 pub use error::{ChannelError, Closed, Violation};
 pub use hello::{Refusal, Token};
 pub use limits::{CLIENTS_MAX, Limits, Spin};
 pub use ring::{BODY_MAX, Corrupt};
 pub use server::{Given, Grant, Handover, Identity, Peer, Receipt, Server, ServerConfig, Taken, Tenant};
+pub use tls::{Authorities, Pin, TlsError, TlsIdentity};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{BOTH, COPY, ECHO, FLOOD, Place, Transport, deadline, serve};
+use common::{ALL, COPY, ECHO, FLOOD, Place, Transport, deadline, serve};
 use rackloom_ipc::{
     BODY_MAX, Batch, BulkRef, ChannelError, Client, ClientConfig, Closed, Handler, Limits, RESERVED, Refusal, Server,
     ServerConfig,
@@ -19,7 +19,7 @@ fn pattern(len: usize, seed: usize) -> Vec<u8> {
 
 #[test]
 fn messages_of_every_length_come_back_in_order() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, inbox, peer) = place.pair();
         thread::scope(|s| {
@@ -42,7 +42,7 @@ fn messages_of_every_length_come_back_in_order() {
 
 #[test]
 fn many_messages_are_under_way_at_a_time() {
-    for transport in BOTH {
+    for transport in ALL {
         // Nothing but the queue holds the server back here.
         let limits = Limits { queue_messages_max: 20_000, ..Limits::default() };
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
@@ -76,7 +76,7 @@ impl Handler for Calls {
 
 #[test]
 fn many_threads_call_at_a_time_and_each_gets_its_own_answer() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let calls = Calls::default();
         let config = ClientConfig::default();
@@ -105,7 +105,7 @@ fn many_threads_call_at_a_time_and_each_gets_its_own_answer() {
 
 #[test]
 fn a_full_ring_holds_the_sender_up_and_loses_nothing() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, _inbox, peer) = place.pair();
         let sent = AtomicU32::new(0);
@@ -141,7 +141,7 @@ fn a_full_ring_holds_the_sender_up_and_loses_nothing() {
 
 #[test]
 fn a_client_that_does_not_read_is_closed_and_nobody_waits_for_it() {
-    for transport in BOTH {
+    for transport in ALL {
         let limits = Limits { queue_messages_max: 100, queue_bytes_max: 1 << 20, ..Limits::default() };
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
         // A handler that never returns: as a client that is stopped.
@@ -175,7 +175,7 @@ fn a_client_that_does_not_read_is_closed_and_nobody_waits_for_it() {
 
 #[test]
 fn bulk_of_every_size_goes_there_and_back() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, inbox, peer) = place.pair();
         thread::scope(|s| {
@@ -212,7 +212,7 @@ fn bulk_of_every_size_goes_there_and_back() {
 
 #[test]
 fn threads_move_bulk_beside_each_other() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         #[derive(Clone, Default)]
         struct Count(Arc<AtomicU32>);
@@ -266,7 +266,7 @@ fn threads_move_bulk_beside_each_other() {
 
 #[test]
 fn bulk_is_granted_up_to_the_quota_and_comes_back() {
-    for transport in BOTH {
+    for transport in ALL {
         let limits = Limits { bulk_bytes_max: 10 << 20, bulk_count_max: 20, ..Limits::default() };
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
         let (client, _inbox, peer) = place.pair();
@@ -294,7 +294,7 @@ fn bulk_is_granted_up_to_the_quota_and_comes_back() {
 
 #[test]
 fn the_clients_own_thread_handles_messages_while_nobody_waits() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, inbox, peer) = place.pair();
         for round in 0..50u32 {
@@ -314,7 +314,7 @@ fn the_clients_own_thread_handles_messages_while_nobody_waits() {
 
 #[test]
 fn the_end_of_either_side_wakes_all_who_wait() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, _inbox, peer) = place.pair();
         thread::scope(|s| {
@@ -341,7 +341,7 @@ fn the_end_of_either_side_wakes_all_who_wait() {
 
 #[test]
 fn messages_before_the_end_are_still_given() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, _inbox, peer) = place.pair();
         (0..10).for_each(|i| client.send(i, b"last words").unwrap());
@@ -366,7 +366,7 @@ fn messages_before_the_end_are_still_given() {
 
 #[test]
 fn handlers_may_send_and_must_not_wait() {
-    for transport in BOTH {
+    for transport in ALL {
         struct Ask(Mutex<Option<std::sync::Weak<Client>>>, Arc<Mutex<Vec<bool>>>);
         impl Handler for Ask {
             fn message(&self, kind: u32, _: &[u8]) {
@@ -405,7 +405,7 @@ fn handlers_may_send_and_must_not_wait() {
 
 #[test]
 fn clients_are_admitted_by_token_identity_and_number() {
-    for transport in BOTH {
+    for transport in ALL {
         let admit = Box::new(|token: &[u8; 32], who: &rackloom_ipc::Identity| {
             let known = match who {
                 rackloom_ipc::Identity::Unix { pid, .. } => *pid == std::process::id(),
@@ -434,7 +434,7 @@ fn clients_are_admitted_by_token_identity_and_number() {
 
 #[test]
 fn what_cannot_be_sent_is_refused_and_the_channel_goes_on() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let (client, inbox, peer) = place.pair();
         let long = vec![0; BODY_MAX + 1];
@@ -457,7 +457,7 @@ fn what_cannot_be_sent_is_refused_and_the_channel_goes_on() {
 
 #[test]
 fn a_flood_to_a_client_that_reads_arrives_whole() {
-    for transport in BOTH {
+    for transport in ALL {
         // The queue holds what the ring does not, while the client's thread catches up.
         let limits = Limits { queue_messages_max: 100_000, queue_bytes_max: 64 << 20, ..Limits::default() };
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });

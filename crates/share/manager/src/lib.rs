@@ -54,4 +54,4 @@ pub use metrics::Metrics;
 pub use native::installed;
 pub use quota::{Charge, TenantLimits};
 pub use schedule::scheduler;
-pub use server::{Isolate, Listener, Manager, Options, Service};
+pub use server::{Isolate, Listener, Manager, Options, Service, TlsOptions};

@@ -1,20 +1,26 @@
-//! Configuration from the environment: the managers' endpoints, and the token to connect with.
+//! Configuration from the environment: the managers' endpoints, how they are known, and the token to connect with.
 
 use std::path::PathBuf;
 
-use rackloom_ipc::{Endpoint, Token};
+use rackloom_ipc::{Authorities, Endpoint, Token};
 
-/// From the variables `RACKLOOM_MANAGERS`, `RACKLOOM_TOKEN`, `RACKLOOM_TOKEN_FILE`, `RACKLOOM_LOG`.
+/// From the variables `RACKLOOM_MANAGERS`, `RACKLOOM_TOKEN`, `RACKLOOM_TOKEN_FILE`, `RACKLOOM_TLS_CA`,
+/// `RACKLOOM_INSECURE`, `RACKLOOM_LOG`.
 #[derive(Clone, Default)]
 pub struct Config {
     /// Managers, in the order of their devices.
     pub managers: Vec<Endpoint>,
     /// Proof of the right to connect; all zeros if none is set.
     pub token: Token,
+    /// Authorities that vouch for managers over TLS.
+    pub authorities: Option<Authorities>,
+    /// Whether plain TCP beyond this machine is allowed.
+    pub insecure: bool,
 }
 
 impl Config {
-    /// Reads the variables. Invalid values are logged ([`log`]) and ignored.
+    /// Reads the variables. Invalid values are logged ([`log`]) and ignored: no device is then better than a token for
+    /// whoever answers.
     pub fn from_environment() -> Self {
         let managers = match std::env::var("RACKLOOM_MANAGERS") {
             Ok(list) => parse_managers(&list),
@@ -34,7 +40,12 @@ impl Config {
                 Token::default()
             })
         });
-        Self { managers, token: token.unwrap_or_default() }
+        let authorities = std::env::var_os("RACKLOOM_TLS_CA").and_then(|path| {
+            let read = std::fs::read(&path).map_err(|e| e.to_string());
+            let known = read.and_then(|text| Authorities::from_pem(&text).map_err(|e| e.to_string()));
+            known.map_err(|why| complain(&format!("RACKLOOM_TLS_CA {}: {why}", PathBuf::from(path).display()))).ok()
+        });
+        Self { managers, token: token.unwrap_or_default(), authorities, insecure: is_on("RACKLOOM_INSECURE") }
     }
 }
 
@@ -58,7 +69,17 @@ fn parse_token(text: &str) -> Option<Token> {
 
 /// Whether logging is on (`RACKLOOM_LOG`, any value but 0).
 pub fn logs() -> bool {
-    std::env::var_os("RACKLOOM_LOG").is_some_and(|v| v != "0" && !v.is_empty())
+    is_on("RACKLOOM_LOG")
+}
+
+fn is_on(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|v| v != "0" && !v.is_empty())
+}
+
+/// Writes a line to standard error, also if logging is off: a manager is refused for the sake of security, and the
+/// program's user has to know.
+pub fn complain(text: &str) {
+    eprintln!("rackloom-opencl: {text}");
 }
 
 /// Writes a line to standard error, if logging is on.
@@ -74,8 +95,9 @@ mod tests {
 
     #[test]
     fn endpoints_come_in_order_and_bad_ones_are_left_out() {
-        let found = parse_managers("unix:/a, tcp:127.0.0.1:7 ,,nonsense");
-        assert_eq!(found, [Endpoint::Unix("/a".into()), Endpoint::Tcp("127.0.0.1:7".parse().unwrap())]);
+        let found = parse_managers("unix:/a, tcp:127.0.0.1:7 ,,nonsense,tls:rack:7");
+        let texts: Vec<_> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["unix:/a", "tcp:127.0.0.1:7", "tls:rack:7"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod handler;
 mod shm;
 mod spans;
 mod tcp;
+mod wire;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::hello::{FEATURES, Token};
 use crate::limits::Spin;
+use crate::tls::{Authorities, Trust};
 
 /// Configuration of a client.
 #[derive(Clone, Default)]
@@ -32,11 +34,17 @@ pub struct ClientConfig {
     pub token: Token,
     /// How threads wait; on one node only.
     pub spin: Spin,
+    /// Authorities that must vouch for servers over TLS, and may for those whose endpoint names their key.
+    pub authorities: Option<Authorities>,
+    /// Speak plain TCP also beyond this machine, where all on the way can read and change token and data.
+    pub insecure: bool,
 }
 
 impl fmt::Debug for ClientConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientConfig").field("spin", &self.spin).finish_non_exhaustive()
+        let Self { spin, authorities, insecure, .. } = self;
+        let mut out = f.debug_struct("ClientConfig");
+        out.field("spin", spin).field("authorities", authorities).field("insecure", insecure).finish_non_exhaustive()
     }
 }
 
@@ -49,14 +57,21 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and greets; takes 2 seconds at most (4 over TCP).
+    /// Connects and greets; takes 2 seconds at most (4 over TCP, and as long as the system needs to look a name up).
     ///
     /// # Errors
-    /// Nobody listens, the server refuses, or the peer does not speak this version of the protocol.
+    /// Nobody listens, the server refuses, or the peer does not speak this version of the protocol. Over TLS: it is not
+    /// known to be the right server. Over TCP: the address is of another machine, and that is not allowed.
     pub fn connect(to: &Endpoint, config: &ClientConfig, handler: Box<dyn Handler>) -> Result<Self, ChannelError> {
         let link = match to {
             Endpoint::Unix(path) => Link::Shm(ShmLink::connect(path, config.token, FEATURES, config.spin)?.0),
-            Endpoint::Tcp(address) => Link::Tcp(TcpLink::connect(*address, config.token, FEATURES)?),
+            Endpoint::Tcp(_) if to.is_exposed() && !config.insecure => return Err(ChannelError::Exposed),
+            Endpoint::Tcp(address) => Link::Tcp(TcpLink::connect(&[*address], None, config.token, FEATURES)?),
+            Endpoint::Tls(address) => {
+                let trust = Trust::new(&address.host, address.pin, config.authorities.as_ref())?;
+                let addresses = address.resolve().map_err(ChannelError::io("look the server's name up"))?;
+                Link::Tcp(TcpLink::connect(&addresses, Some(&trust), config.token, FEATURES)?)
+            }
         };
         let is_tcp = matches!(link, Link::Tcp(_));
         let client = Self { core: Arc::new(Core::new(link, handler)), threads: Mutex::default() };

@@ -1,7 +1,7 @@
 //! The client's side of TCP: a connection for messages, and one for bulk.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rackloom_sync::{lock, wait};
 use rustix::event::{EventfdFlags, PollFlags};
-use rustix::net::Shutdown;
 
 use super::core::Core;
+use super::wire::Wire;
 use crate::batch::Batch;
 use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
@@ -20,12 +20,13 @@ use crate::hello::{Hello, Role, Token, Welcome};
 use crate::limits::{GRACE, GREETING_TIMEOUT};
 use crate::sys::map::Block;
 use crate::sys::socket;
+use crate::tls::Trust;
 
 /// A connection over TCP.
 #[derive(Debug)]
 pub(super) struct TcpLink {
-    main: OwnedFd,
-    bulk: OwnedFd,
+    main: Wire,
+    bulk: Wire,
     tx: Mutex<()>,
     rx: Mutex<Decoder>,
     /// Wakes the client's own thread.
@@ -54,12 +55,18 @@ struct Expected {
 }
 
 impl TcpLink {
-    pub(super) fn connect(address: SocketAddr, token: Token, features: u64) -> Result<Self, ChannelError> {
+    /// Connects to one of these addresses, and says nothing before the connection is secure if that is wanted.
+    pub(super) fn connect(
+        to: &[SocketAddr],
+        trust: Option<&Trust>,
+        token: Token,
+        features: u64,
+    ) -> Result<Self, ChannelError> {
         let mut hello = Hello { role: Role::Messages, features, token, session: [0; 16] };
-        let (main, welcome) = greet(address, &hello)?;
+        let (main, welcome) = greet(to, trust, &hello)?;
         hello.role = Role::Bulk;
         hello.session = welcome.session;
-        let (bulk, _) = greet(address, &hello)?;
+        let (bulk, _) = greet(to, trust, &hello)?;
         let poke = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
             main,
@@ -84,45 +91,52 @@ impl TcpLink {
         self.write_all(core, &self.main, &frame::message_head(kind, body.len()), body)
     }
 
-    fn write_all(&self, core: &Core, to: &OwnedFd, head: &[u8], body: &[u8]) -> Result<(), Closed> {
+    fn write_all(&self, core: &Core, to: &Wire, head: &[u8], body: &[u8]) -> Result<(), Closed> {
         let mut done = 0;
         while done < head.len() + body.len() {
             if let Some(why) = core.closed() {
                 return Err(why);
             }
-            let sent = socket::send_some(to, &head[done.min(head.len())..], &body[done.saturating_sub(head.len())..])?;
+            let sent = to.send_some(&head[done.min(head.len())..], &body[done.saturating_sub(head.len())..])?;
             if sent == 0 {
-                socket::poll([(to.as_fd(), PollFlags::OUT)], None)?;
+                socket::poll([(to.fd(), PollFlags::OUT)], None)?;
             }
             done += sent;
+        }
+        while !to.flush()? {
+            socket::poll([(to.fd(), PollFlags::OUT)], None)?;
+            if let Some(why) = core.closed() {
+                return Err(why);
+            }
         }
         Ok(())
     }
 
     pub(super) fn drain(&self, batch: &mut Batch) -> Result<(), Closed> {
         let mut rx = lock(&self.rx);
-        if rx.take(batch)? > 0 {
-            return Ok(());
-        }
-        match socket::recv_some(&self.main, rx.room())? {
-            None => Ok(()),
-            Some(0) => Err(Closed::PeerGone),
-            Some(got) => {
-                rx.filled(got);
-                rx.take(batch)?;
-                Ok(())
+        while rx.take(batch)? == 0 {
+            match self.main.recv_some(rx.room())? {
+                None => break,
+                Some(0) => return Err(Closed::PeerGone),
+                Some(got) => rx.filled(got),
             }
         }
+        Ok(())
+    }
+
+    /// Whether messages have come for which the socket does not become ready.
+    fn holds_messages(&self) -> bool {
+        lock(&self.rx).has_message() || self.main.has_unread()
     }
 
     pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
-        if socket::poll([(self.main.as_fd(), PollFlags::IN)], deadline).is_err() {
+        if socket::poll([(self.main.fd(), PollFlags::IN)], deadline).is_err() {
             core.close(Closed::PeerGone);
         }
     }
 
     pub(super) fn leave(&self) {
-        if self.parked.swap(false, Ordering::AcqRel) {
+        if self.parked.swap(false, Ordering::AcqRel) || self.holds_messages() {
             self.poke();
         }
     }
@@ -132,8 +146,8 @@ impl TcpLink {
     }
 
     pub(super) fn shut(&self) {
-        let _ = rustix::net::shutdown(&self.main, Shutdown::Both);
-        let _ = rustix::net::shutdown(&self.bulk, Shutdown::Both);
+        self.main.shut();
+        self.bulk.shut();
         drop(lock(&self.expected));
         self.arrived.notify_all();
         self.poke();
@@ -153,8 +167,10 @@ impl TcpLink {
                     .map(|[poke]| (poke, false))
             } else if led || calls != calls_seen {
                 socket::poll([poke], Some(Instant::now() + GRACE)).map(|[poke]| (poke, false))
+            } else if self.holds_messages() {
+                Ok((PollFlags::empty(), true))
             } else {
-                let files = [poke, (self.main.as_fd(), PollFlags::IN)];
+                let files = [poke, (self.main.fd(), PollFlags::IN)];
                 socket::poll(files, None).map(|[poke, main]| (poke, !main.is_empty()))
             };
             idle_looks = if led && calls == calls_seen { idle_looks + 1 } else { 0 };
@@ -218,11 +234,11 @@ impl TcpLink {
 
     fn read_all(&self, core: &Core, mut out: &mut [u8]) -> Result<(), Closed> {
         while !out.is_empty() {
-            match socket::recv_some(&self.bulk, out)? {
+            match self.bulk.recv_some(out)? {
                 Some(0) => return Err(core.closed().unwrap_or(Closed::PeerGone)),
                 Some(got) => out = &mut out[got..],
                 None => {
-                    socket::poll([(self.bulk.as_fd(), PollFlags::IN)], None)?;
+                    socket::poll([(self.bulk.fd(), PollFlags::IN)], None)?;
                 }
             }
         }
@@ -307,26 +323,24 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Checks, a grace period apart, after which the client's own thread assumes that the leader stays.
 const LOOKS: u32 = 4;
 
-fn greet(address: SocketAddr, hello: &Hello) -> Result<(OwnedFd, Welcome), ChannelError> {
-    let stream = TcpStream::connect_timeout(&address, GREETING_TIMEOUT).map_err(ChannelError::io("connect"))?;
-    let sock = OwnedFd::from(stream);
-    socket::tune_tcp(&sock).map_err(ChannelError::io("set up the connection"))?;
+fn greet(to: &[SocketAddr], trust: Option<&Trust>, hello: &Hello) -> Result<(Wire, Welcome), ChannelError> {
     let deadline = Instant::now() + GREETING_TIMEOUT;
-    socket::send_some(&sock, &hello.encode(), &[]).map_err(ChannelError::io("greet"))?;
+    let wire = Wire::connect(to, trust, deadline)?;
+    wire.send_some(&hello.encode(), &[]).map_err(ChannelError::io("greet"))?; // The connection is new: there is room.
     let (mut answer, mut have) = ([0; Welcome::LEN], 0);
     while have < answer.len() {
-        match socket::recv_some(&sock, &mut answer[have..]).map_err(ChannelError::io("read the greeting"))? {
+        match wire.recv_some(&mut answer[have..]).map_err(ChannelError::io("read the greeting"))? {
             Some(0) => return Err(Closed::PeerGone.into()),
             Some(got) => have += got,
             None if Instant::now() >= deadline => return Err(ChannelError::Timeout),
             None => {
-                let wait = socket::poll([(sock.as_fd(), PollFlags::IN)], Some(deadline));
+                let wait = socket::poll([(wire.fd(), PollFlags::IN)], Some(deadline));
                 wait.map_err(ChannelError::io("wait for the greeting"))?;
             }
         }
     }
     let welcome = Welcome::decode(&answer).ok_or(ChannelError::NotOurs)?.map_err(ChannelError::Refused)?;
-    Ok((sock, welcome))
+    Ok((wire, welcome))
 }
 
 const _: () = assert!(MESSAGE_HEAD == crate::ring::HEAD as usize, "one head for both transports");

@@ -15,6 +15,7 @@ use rustix::process::{Pid, PidfdFlags};
 
 use super::config::{Grant, Identity, ServerConfig};
 use super::core::{Link, PeerCore};
+use super::greeting::{Came, Greeting, Line};
 use super::peer::Peer;
 use super::seats::{Seat, Seats, Tenant};
 use super::shm::{RING_START, ShmPeer};
@@ -22,12 +23,15 @@ use super::tcp::TcpPeer;
 use super::watch;
 use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
 use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
-use crate::sys::socket::{self, Packet};
+use crate::sys::socket;
+use crate::tls::TlsIdentity;
 
 /// The state of the thread.
 pub(super) struct Acceptor {
     listener: OwnedFd,
     is_tcp: bool,
+    /// All connections are within TLS, as this server.
+    tls: Option<TlsIdentity>,
     config: ServerConfig,
     grant: Arc<Box<Grant>>,
     stop: Arc<OwnedFd>,
@@ -40,18 +44,9 @@ pub(super) struct Acceptor {
     rest_until: Option<Instant>,
 }
 
-/// A connection that has not sent its greeting yet.
-struct Greeting {
-    socket: OwnedFd,
-    identity: Identity,
-    deadline: Instant,
-    bytes: [u8; Hello::LEN],
-    have: usize,
-}
-
 /// A client over TCP whose second connection has not arrived yet.
 struct Session {
-    main: OwnedFd,
+    main: Line,
     identity: Identity,
     hello: Hello,
     id: [u8; 16],
@@ -66,6 +61,7 @@ impl Acceptor {
     pub(super) fn new(
         listener: OwnedFd,
         is_tcp: bool,
+        tls: Option<TlsIdentity>,
         mut config: ServerConfig,
         stop: Arc<OwnedFd>,
         ready: SyncSender<Peer>,
@@ -74,6 +70,7 @@ impl Acceptor {
         Self {
             listener,
             is_tcp,
+            tls,
             config,
             grant,
             stop,
@@ -110,7 +107,7 @@ impl Acceptor {
             PollFd::new(&*self.stop, PollFlags::IN),
             PollFd::new(&self.listener, if accepting { PollFlags::IN } else { PollFlags::empty() }),
         ];
-        fds.extend(self.greeting.iter().map(|g| PollFd::new(&g.socket, PollFlags::IN)));
+        fds.extend(self.greeting.iter().map(|g| PollFd::new(g.line.socket(), g.line.wants())));
         watch::files(&self.watched, &mut fds);
         let deadlines = self.greeting.iter().map(|g| g.deadline).chain(self.sessions.iter().map(|s| s.deadline));
         let again = watch::again(&self.watched);
@@ -165,56 +162,44 @@ impl Acceptor {
             Identity::Unix { pid, uid, gid }
         };
         let deadline = Instant::now() + GREETING_TIMEOUT;
+        let line = match &self.tls {
+            Some(tls) => match tls.connection() {
+                Ok(secure) => Line::Secure(sock, Box::new(secure)),
+                Err(_) => return, // It is out of randomness or memory.
+            },
+            None if self.is_tcp => Line::Plain(sock),
+            None => Line::Packets(sock),
+        };
         if self.greeting.len() >= GREETINGS_MAX {
             self.greeting.remove(oldest_of_greediest(self.greeting.iter().map(|g| &g.identity)));
         }
-        self.greeting.push(Greeting { socket: sock, identity, deadline, bytes: [0; Hello::LEN], have: 0 });
+        self.greeting.push(Greeting::new(line, identity, deadline));
         self.greet(self.greeting.len() - 1); // It may have come with the connection.
     }
 
     /// Reads a greeting, which may have arrived only in part.
     fn greet(&mut self, at: usize) {
-        let greeting = &mut self.greeting[at];
-        let hello = if self.is_tcp {
-            match socket::recv_some(&greeting.socket, &mut greeting.bytes[greeting.have..]) {
-                Ok(None) => return,
-                Ok(Some(got)) if got > 0 => {
-                    greeting.have += got;
-                    if greeting.have < Hello::LEN {
-                        return;
-                    }
-                    Some(Hello::decode(&greeting.bytes))
-                }
-                Ok(Some(_)) | Err(_) => None,
-            }
-        } else {
-            match socket::recv_packet(&greeting.socket, &mut greeting.bytes) {
-                Ok(Packet::None) => return,
-                Ok(Packet::Whole(len, None)) => Some(Hello::decode(&greeting.bytes[..len])),
-                Ok(Packet::Whole(_, Some(_)) | Packet::Oversize) => Some(Err(Refusal::Malformed)),
-                Ok(Packet::End) | Err(_) => None,
-            }
-        };
-        let greeting = self.greeting.remove(at);
-        match hello {
-            None => {}
-            Some(Err(refusal)) => answer(&greeting.socket, &Err(refusal), None),
-            Some(Ok(hello)) => self.admit(greeting, hello),
+        let Some(came) = self.greeting[at].read() else { return };
+        let mut greeting = self.greeting.remove(at);
+        match came {
+            Came::End => {}
+            Came::Hello(Err(refusal)) => greeting.line.answer(&Err(refusal), None),
+            Came::Hello(Ok(hello)) => self.admit(greeting, hello),
         }
     }
 
     fn admit(&mut self, greeting: Greeting, hello: Hello) {
-        let Greeting { socket: sock, identity, .. } = greeting;
+        let Greeting { mut line, identity, .. } = greeting;
         if hello.role == Role::Bulk {
-            return self.join(sock, &hello);
+            return self.join(line, &hello);
         }
         if !(self.config.admit)(&hello.token, &identity) {
-            return answer(&sock, &Err(Refusal::NotAdmitted), None);
+            return line.answer(&Err(Refusal::NotAdmitted), None);
         }
         let Some(seat) = self.seats.take(&self.config, &hello.token, &identity) else {
-            return answer(&sock, &Err(Refusal::Full), None);
+            return line.answer(&Err(Refusal::Full), None);
         };
-        let Ok(id) = socket::random::<16>() else { return answer(&sock, &Err(Refusal::Resources), None) };
+        let Ok(id) = socket::random::<16>() else { return line.answer(&Err(Refusal::Resources), None) };
         let limits = self.config.limits;
         let welcome = Welcome {
             features: hello.features & FEATURES,
@@ -224,15 +209,15 @@ impl Acceptor {
             bulk_bytes_max: limits.bulk_bytes_max,
             bulk_count_max: u32::try_from(limits.bulk_count_max).unwrap_or(u32::MAX),
         };
-        if self.is_tcp {
+        let Line::Packets(sock) = line else {
             if self.sessions.len() >= GREETINGS_MAX {
                 self.sessions.remove(oldest_of_greediest(self.sessions.iter().map(|s| &s.identity)));
             }
-            answer(&sock, &Ok(welcome), None);
+            line.answer(&Ok(welcome), None);
             let deadline = Instant::now() + GREETING_TIMEOUT;
-            self.sessions.push(Session { main: sock, identity, hello, id, deadline, seat });
+            self.sessions.push(Session { main: line, identity, hello, id, deadline, seat });
             return;
-        }
+        };
         let process = match identity {
             Identity::Unix { pid, .. } => {
                 Pid::from_raw(pid as i32).and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
@@ -243,9 +228,11 @@ impl Acceptor {
         match ShmPeer::new(sock, process, &limits) {
             Err(_) => {} // Closed with the socket: there may be no file for an answer, either.
             Ok(link) => {
-                answer(&link.socket, &Ok(welcome), Some(&link.memory));
+                // As with any new socket, there is room.
+                let _ = socket::send_packet(&link.socket, &Welcome::encode(&Ok(welcome)), Some(link.memory.as_fd()));
                 let grant = Arc::clone(&self.grant);
-                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(seat));
+                let seat = Some(Arc::new(seat));
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), seat);
                 let core = Arc::new(core);
                 self.watched.push(Arc::clone(&core));
                 let _ = self.ready.try_send(Peer::new(core)); // As many seats as places.
@@ -254,7 +241,7 @@ impl Acceptor {
     }
 
     /// The second connection of a client over TCP.
-    fn join(&mut self, sock: OwnedFd, hello: &Hello) {
+    fn join(&mut self, mut bulk: Line, hello: &Hello) {
         let mine = |s: &Session| {
             let (mut a, mut b) = ([0; 32], [0; 32]);
             a[..16].copy_from_slice(&s.id);
@@ -262,7 +249,7 @@ impl Acceptor {
             same_token(&a, &b) && same_token(&s.hello.token, &hello.token)
         };
         let Some(at) = self.sessions.iter().position(mine) else {
-            return answer(&sock, &Err(Refusal::Session), None);
+            return bulk.answer(&Err(Refusal::Session), None);
         };
         let Session { main, identity, hello, id, seat, .. } = self.sessions.remove(at);
         let limits = self.config.limits;
@@ -274,8 +261,11 @@ impl Acceptor {
             bulk_bytes_max: limits.bulk_bytes_max,
             bulk_count_max: u32::try_from(limits.bulk_count_max).unwrap_or(u32::MAX),
         };
-        answer(&sock, &Ok(welcome), None);
-        let Ok(link) = TcpPeer::new(main, sock, &limits) else { return };
+        bulk.answer(&Ok(welcome), None);
+        let seat = Arc::new(seat);
+        let sockets = main.into_socket(&seat).and_then(|main| Ok((main, bulk.into_socket(&seat)?)));
+        let link = sockets.and_then(|(main, bulk)| TcpPeer::new(main, bulk, &limits));
+        let Ok(link) = link else { return }; // Closed with the sockets.
         let grant = Arc::clone(&self.grant);
         let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(seat));
         let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many seats as places.
@@ -288,11 +278,6 @@ fn oldest_of_greediest<'a>(all: impl Iterator<Item = &'a Identity>) -> usize {
     let crowd = |who: &Tenant| from.iter().filter(|other| *other == who).count();
     let most = from.iter().map(crowd).max().unwrap_or(0);
     from.iter().position(|who| crowd(who) == most).unwrap_or(0)
-}
-
-fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&OwnedFd>) {
-    // The socket is new: there is room. A client that has gone needs no answer.
-    let _ = socket::send_packet(sock, &Welcome::encode(answer), file.map(AsFd::as_fd));
 }
 
 #[cfg(test)]

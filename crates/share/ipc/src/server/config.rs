@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use crate::hello::Token;
 use crate::limits::{CLIENTS_MAX, Limits};
+use crate::tls::TlsIdentity;
 
 /// Who a client is, according to the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct ServerConfig {
     /// The limits of each client.
     pub limits: Limits,
     /// Most clients at a time, until their handles are dropped; further ones are refused. Each takes at least a thread
-    /// and three files.
+    /// and three files, over TLS two threads and four files more.
     pub clients_max: usize,
     /// Most clients at a time of one tenant, so that it cannot shut the others out.
     pub tenant_max: usize,
@@ -51,6 +52,8 @@ pub struct ServerConfig {
     /// Whether a client may have another arena. Called for requests within the limits, by the thread that receives from
     /// this client.
     pub grant: Box<Grant>,
+    /// Who the server is over TLS; for an endpoint of that kind only.
+    pub tls: Option<TlsIdentity>,
 }
 
 impl Default for ServerConfig {
@@ -62,18 +65,20 @@ impl Default for ServerConfig {
             knows_tokens: false,
             admit: Box::new(|_, _| true),
             grant: Box::new(|_, _, _, _| Some(Box::new(()))),
+            tls: None,
         }
     }
 }
 
 impl fmt::Debug for ServerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, clients_max, tenant_max, knows_tokens, .. } = self;
+        let Self { limits, clients_max, tenant_max, knows_tokens, tls, .. } = self;
         f.debug_struct("ServerConfig")
             .field("limits", limits)
             .field("clients_max", clients_max)
             .field("tenant_max", tenant_max)
             .field("knows_tokens", knows_tokens)
+            .field("tls", tls)
             .finish_non_exhaustive()
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct PeerCore {
     /// Threads that end with the channel; the handle joins them.
     threads: Mutex<Vec<JoinHandle<()>>>,
     pub(super) link: Link,
-    _seat: Option<Seat>,
+    _seat: Option<Arc<Seat>>,
 }
 
 impl std::fmt::Debug for PeerCore {
@@ -56,7 +56,7 @@ impl PeerCore {
         limits: Limits,
         grant: Arc<Box<Grant>>,
         link: Link,
-        seat: Option<Seat>,
+        seat: Option<Arc<Seat>>,
     ) -> Self {
         Self {
             identity,

@@ -232,11 +232,11 @@ fn watch(core: &Arc<PeerCore>) -> Result<(), ChannelError> {
     core.spawn("ipc-watch", move |_| watch::run(watched)).map_err(ChannelError::io("start a thread"))
 }
 
+/// Whether it is a socket as clients of that kind have them. One over TCP may be relayed to a socket of this machine.
 fn is_socket(file: &OwnedFd, is_tcp: bool) -> bool {
     use rustix::net::sockopt::{socket_domain, socket_type};
     let sort = if is_tcp { SocketType::STREAM } else { SocketType::SEQPACKET };
-    let unix = socket_domain(file) == Ok(AddressFamily::UNIX);
-    unix != is_tcp && socket_type(file) == Ok(sort)
+    (is_tcp || socket_domain(file) == Ok(AddressFamily::UNIX)) && socket_type(file) == Ok(sort)
 }
 
 fn identity(kind: u8, who: &[u32; 7]) -> Option<Identity> {

@@ -5,15 +5,18 @@ mod arenas;
 mod bulk;
 mod config;
 mod core;
+mod greeting;
 mod handover;
 mod peer;
+mod relay;
 mod resume;
 mod seats;
 mod shm;
 mod tcp;
 mod watch;
 
-use std::net::TcpListener;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -32,7 +35,7 @@ pub use self::config::{Grant, Identity, Receipt, ServerConfig};
 pub use self::handover::Handover;
 pub use self::peer::Peer;
 pub use self::seats::Tenant;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, TlsAddress};
 use crate::error::{ChannelError, Closed};
 use crate::shared;
 
@@ -47,37 +50,44 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen. The socket file of a dead server is replaced; over TCP, port 0 selects a free port.
+    /// Starts to listen. The socket file of a dead server is replaced; over TCP, port 0 selects a free port. An
+    /// endpoint within TLS has an IP address for its host, and no pin: that follows from [`ServerConfig::tls`].
     ///
     /// # Errors
-    /// The address is in use, the limits are invalid, or the system refuses.
-    pub fn bind(to: &Endpoint, config: ServerConfig) -> Result<Self, ChannelError> {
+    /// The address is in use, the limits are invalid, or the system refuses; over TLS: nothing says who the server is.
+    pub fn bind(to: &Endpoint, mut config: ServerConfig) -> Result<Self, ChannelError> {
         if !shared::ring_bytes_ok(config.limits.ring_bytes) {
-            let source =
-                std::io::Error::new(std::io::ErrorKind::InvalidInput, "rings of 128 KiB to 1 GiB, powers of two");
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "rings of 128 KiB to 1 GiB, powers of two");
             return Err(ChannelError::io("make rings of that size")(source));
         }
-        let (listener, endpoint) = match to {
-            Endpoint::Unix(path) => (listen(path)?, to.clone()),
+        let (listener, endpoint, tls) = match to {
+            Endpoint::Unix(path) => (listen(path)?, to.clone(), None),
             Endpoint::Tcp(address) => {
-                let listener = TcpListener::bind(address).map_err(ChannelError::io("listen"))?;
-                let address = listener.local_addr().map_err(ChannelError::io("ask for the port"))?;
-                listener.set_nonblocking(true).map_err(ChannelError::io("set up the listener"))?;
-                (listener.into(), Endpoint::Tcp(address))
+                let (listener, address) = listen_tcp(*address)?;
+                (listener, Endpoint::Tcp(address), None)
+            }
+            Endpoint::Tls(wanted) => {
+                let invalid = |why| ChannelError::io("listen")(io::Error::new(io::ErrorKind::InvalidInput, why));
+                let ip = wanted.ip().filter(|_| wanted.pin.is_none());
+                let ip = ip.ok_or_else(|| invalid("the host must be an IP address, without the digest of a key"))?;
+                let tls = config.tls.take().ok_or_else(|| invalid("there is no certificate for TLS"))?;
+                let (listener, address) = listen_tcp((ip, wanted.port).into())?;
+                let address = TlsAddress { host: ip.to_string(), port: address.port(), pin: tls.pin() };
+                (listener, Endpoint::Tls(address), Some(tls))
             }
         };
         let stop = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let stop = Arc::new(stop.map_err(|e| ChannelError::io("make an event")(e.into()))?);
         let (send, ready) = std::sync::mpsc::sync_channel(config.clients_max);
-        let is_tcp = matches!(to, Endpoint::Tcp(_));
-        let acceptor = Acceptor::new(listener, is_tcp, config, Arc::clone(&stop), send);
+        let acceptor = Acceptor::new(listener, to.is_network(), tls, config, Arc::clone(&stop), send);
         let thread = std::thread::Builder::new().name("ipc-accept".into()).spawn(move || acceptor.run());
         let thread = thread.map_err(ChannelError::io("start a thread"))?;
         let path = if let Endpoint::Unix(path) = to { Some(path.clone()) } else { None };
         Ok(Self { ready: Mutex::new(ready), endpoint, path, stop, thread: Some(thread) })
     }
 
-    /// The address it listens at, with the selected port.
+    /// The address it listens at, with the selected port; over TLS with the digest of its key if programs know it by
+    /// that.
     #[must_use]
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
@@ -116,6 +126,13 @@ impl Drop for Server {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+fn listen_tcp(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), ChannelError> {
+    let listener = TcpListener::bind(address).map_err(ChannelError::io("listen"))?;
+    let address = listener.local_addr().map_err(ChannelError::io("ask for the port"))?;
+    listener.set_nonblocking(true).map_err(ChannelError::io("set up the listener"))?;
+    Ok((listener.into(), address))
 }
 
 fn listen(path: &Path) -> Result<OwnedFd, ChannelError> {

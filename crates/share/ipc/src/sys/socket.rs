@@ -85,10 +85,14 @@ pub(crate) fn recv_packet(socket: &OwnedFd, out: &mut [u8]) -> io::Result<Packet
 
 /// Sends as much of two pieces as fits now, in one call and without waiting; returns the bytes sent of both.
 pub(crate) fn send_some(socket: &OwnedFd, head: &[u8], body: &[u8]) -> io::Result<usize> {
+    send_pieces(socket, &[IoSlice::new(head), IoSlice::new(body)])
+}
+
+/// The same for any number of pieces.
+pub(crate) fn send_pieces(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
     let mut none = SendAncillaryBuffer::default();
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    let pieces = [IoSlice::new(head), IoSlice::new(body)];
-    match retry(|| rustix::net::sendmsg(socket, &pieces, &mut none, flags)) {
+    match retry(|| rustix::net::sendmsg(socket, pieces, &mut none, flags)) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(0),
         other => other,
     }

@@ -1,11 +1,13 @@
-//! A server and clients in one process, over either transport.
+//! A server and clients in one process, over each transport.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use rackloom_ipc::{Batch, BulkRef, Client, ClientConfig, Closed, Endpoint, Handler, Peer, Server, ServerConfig};
+use rackloom_ipc::{
+    Batch, BulkRef, Client, ClientConfig, Closed, Endpoint, Handler, Peer, Server, ServerConfig, TlsIdentity,
+};
 
 /// Longest that anything here may take; a test that needs it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,9 +20,11 @@ pub fn deadline() -> Option<Instant> {
 pub enum Transport {
     Shm,
     Tcp,
+    /// TCP within TLS.
+    Tls,
 }
 
-pub const BOTH: [Transport; 2] = [Transport::Shm, Transport::Tcp];
+pub const ALL: [Transport; 3] = [Transport::Shm, Transport::Tcp, Transport::Tls];
 
 /// Kinds and bodies.
 type Messages = VecDeque<(u32, Vec<u8>)>;
@@ -78,11 +82,15 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn new(transport: Transport, config: ServerConfig) -> Self {
+    pub fn new(transport: Transport, mut config: ServerConfig) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let endpoint = match transport {
             Transport::Shm => Endpoint::Unix(folder.path().join("s")),
             Transport::Tcp => Endpoint::Tcp("127.0.0.1:0".parse().unwrap()),
+            Transport::Tls => {
+                config.tls = Some(identity(folder.path()));
+                "tls:127.0.0.1:0".parse().unwrap()
+            }
         };
         Self { server: Server::bind(&endpoint, config).unwrap(), _folder: folder }
     }
@@ -99,6 +107,15 @@ impl Place {
         let (client, inbox) = self.connect();
         (client, inbox, self.server.accept(deadline()).unwrap().expect("a client has connected"))
     }
+}
+
+/// A server with a key of its own.
+pub fn identity(folder: &std::path::Path) -> TlsIdentity {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(Vec::new()).unwrap().self_signed(&key).unwrap();
+    let file = folder.join("key.pem");
+    std::fs::write(&file, key.serialize_pem() + &certificate.pem()).unwrap();
+    TlsIdentity::open_pinned(&file, Box::new(|why| panic!("{why}"))).unwrap()
 }
 
 /// Message kinds of the serving thread below.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rackloom_ipc::{Batch, BulkRef, ChannelError, Client, ClientConfig, Closed, Endpoint, Limits, Peer, ServerConfig};
 
-use crate::common::{self, BOTH, COPY, Inbox, Place, Transport, deadline, serve};
+use crate::common::{self, ALL, COPY, Inbox, Place, Transport, deadline, serve};
 use crate::forks;
 use crate::role::{Role, SOON, assert_back, call, held, say};
 
@@ -43,7 +43,7 @@ fn busy(client: &Client, inbox: &Inbox) {
 
 /// The role of a server, for clients one after the other.
 pub(super) fn server(transport: &str) {
-    let transport = if transport == "Shm" { Transport::Shm } else { Transport::Tcp };
+    let transport = ALL.into_iter().find(|known| format!("{known:?}") == transport).expect("a transport");
     let place = Place::new(transport, ServerConfig::default());
     say(&place.server.endpoint().to_string());
     while let Ok(Some(peer)) = place.server.accept(None) {
@@ -52,7 +52,7 @@ pub(super) fn server(transport: &str) {
 }
 
 pub(super) fn client_is_killed() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let before = held();
         for round in 0..25u64 {
@@ -77,7 +77,7 @@ pub(super) fn client_is_killed() {
 }
 
 pub(super) fn server_is_killed() {
-    for transport in BOTH {
+    for transport in ALL {
         let before = held();
         for round in 0..25u64 {
             let mut role = Role::start("--server", &[&format!("{transport:?}")]);
@@ -111,7 +111,7 @@ pub(super) fn server_is_killed() {
 }
 
 pub(super) fn client_is_stopped() {
-    for transport in BOTH {
+    for transport in ALL {
         let limits = Limits { stall: Duration::from_millis(300), ..Limits::default() };
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
         let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "idle"]);
@@ -153,7 +153,7 @@ fn bulk_to_stopped(transport: Transport, place: &Place) {
     assert_eq!(role.line(), "here");
     let peer: Peer = place.server.accept(deadline()).unwrap().unwrap();
     role.signal(rustix::process::Signal::STOP);
-    if transport == Transport::Tcp {
+    if transport != Transport::Shm {
         let mut what = [0; BulkRef::LEN];
         what[16..].copy_from_slice(&(64u64 << 20).to_le_bytes());
         peer.give(&BulkRef::decode(&what)).unwrap().finish().unwrap();
@@ -163,7 +163,7 @@ fn bulk_to_stopped(transport: Transport, place: &Place) {
 }
 
 pub(super) fn nothing_is_left() {
-    for transport in BOTH {
+    for transport in ALL {
         let before = held();
         for _ in 0..20 {
             let place = Place::new(transport, ServerConfig::default());

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rackloom_ipc::{Batch, ChannelError, Client, Closed, ServerConfig};
 
-use crate::common::{BOTH, Inbox, Place, Transport, deadline, serve};
+use crate::common::{ALL, Inbox, Place, Transport, deadline, serve};
 use crate::role::{Role, SOON, say};
 
 #[allow(unsafe_code)]
@@ -64,7 +64,7 @@ pub(super) fn orphan(client: &Client) {
 }
 
 pub(super) fn client_forks() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "fork"]);
         let peer = place.server.accept(deadline()).unwrap().unwrap();

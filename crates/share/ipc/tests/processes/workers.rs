@@ -10,7 +10,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
-use crate::common::{BOTH, COPY, Inbox, PATIENCE, Place, Transport, deadline, serve};
+use crate::common::{ALL, COPY, Inbox, PATIENCE, Place, Transport, deadline, serve};
 use crate::role::{Role, SOON, assert_back, call, held, say};
 
 /// The role of a process that is handed clients, one after the other, through the socket at `path`.
@@ -112,7 +112,7 @@ fn closes(peer: &Peer) -> Closed {
 }
 
 pub(super) fn worker_serves() {
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig::default());
         let mut worker = Worker::start();
         for round in 0..3 {
@@ -142,7 +142,9 @@ pub(super) fn worker_serves() {
 }
 
 pub(super) fn client_of_worker_is_killed() {
-    for (transport, what) in [(Transport::Shm, "idle"), (Transport::Tcp, "idle"), (Transport::Shm, "orphan")] {
+    for (transport, what) in
+        [(Transport::Shm, "idle"), (Transport::Tcp, "idle"), (Transport::Tls, "idle"), (Transport::Shm, "orphan")]
+    {
         let place = Place::new(transport, ServerConfig::default());
         let mut worker = Worker::start();
         let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), what]);
@@ -162,7 +164,7 @@ pub(super) fn client_of_worker_is_killed() {
 pub(super) fn worker_is_killed() {
     // The flood below must not be what ends the channel.
     let limits = Limits { queue_messages_max: 1 << 20, queue_bytes_max: 1 << 30, ..Limits::default() };
-    for transport in BOTH {
+    for transport in ALL {
         let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
         for round in 0..10u64 {
             let mut worker = Worker::start();
@@ -193,7 +195,7 @@ pub(super) fn worker_is_killed() {
 }
 
 pub(super) fn nothing_is_left_of_handovers() {
-    for transport in BOTH {
+    for transport in ALL {
         let mut worker = Worker::start();
         let idle = worker.held();
         let mut round = || {

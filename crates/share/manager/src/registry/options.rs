@@ -1,10 +1,10 @@
 //! Command-line options about the registry.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use rackloom_ipc::Endpoint;
+use rackloom_ipc::{Endpoint, TlsAddress};
 use rackloom_registry_client::{Access, Url};
 
 /// The registry that gives the boards to programs.
@@ -78,6 +78,10 @@ impl RegistryOptions {
     /// on another one.
     pub(super) fn endpoints(&self, listening: &[Endpoint], is_here: bool) -> anyhow::Result<Vec<String>> {
         let named = !self.advertise.is_empty();
+        let pin = listening.iter().find_map(|endpoint| match endpoint {
+            Endpoint::Tls(address) => address.pin,
+            _ => None,
+        });
         let mut reachable = Vec::new();
         for endpoint in if named { &self.advertise } else { listening } {
             match endpoint {
@@ -85,19 +89,22 @@ impl RegistryOptions {
                     let path = std::path::absolute(path).context("cannot find the working folder")?;
                     reachable.push(format!("unix:{}", path.display()));
                 }
-                Endpoint::Tcp(address) if address.ip().is_unspecified() || address.port() == 0 => bail!(
-                    "programs cannot connect to {endpoint}; name an address of this machine with --advertise \
-                     tcp:ADDRESS:{}",
-                    address.port()
-                ),
-                Endpoint::Tcp(address) if !named && !is_here && address.ip().is_loopback() => {}
-                Endpoint::Tcp(address) => reachable.push(format!("tcp:{address}")),
+                Endpoint::Tcp(address) => {
+                    let (ip, port) = (Some(address.ip()), address.port());
+                    reachable.extend(Self::reached(endpoint, ip, port, named || is_here)?);
+                }
+                Endpoint::Tls(address) => {
+                    // Whoever is sent there by the registry knows the manager by its key, if that is how it is known.
+                    let known = TlsAddress { pin: address.pin.or(pin), ..address.clone() };
+                    let (known, ip, port) = (Endpoint::Tls(known), address.ip(), address.port);
+                    reachable.extend(Self::reached(&known, ip, port, named || is_here)?);
+                }
             }
         }
         if reachable.is_empty() {
             bail!(
                 "the registry is on another machine, and programs of other machines cannot reach this manager at {}; \
-                 listen with --listen tcp:ADDRESS:PORT, or name the address with --advertise",
+                 listen with --listen tls:ADDRESS:PORT, or name the address with --advertise",
                 listening.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
             );
         }
@@ -108,6 +115,19 @@ impl RegistryOptions {
             );
         }
         Ok(reachable)
+    }
+
+    /// An endpoint of a network as programs use it; none if only this machine reaches it, and they may be elsewhere.
+    fn reached(endpoint: &Endpoint, ip: Option<IpAddr>, port: u16, is_for_all: bool) -> anyhow::Result<Option<String>> {
+        if ip.is_some_and(|ip| ip.is_unspecified()) || port == 0 {
+            let kind = if matches!(endpoint, Endpoint::Tls(_)) { "tls" } else { "tcp" };
+            bail!(
+                "programs cannot connect to {endpoint}; name an address of this machine with --advertise \
+                 {kind}:ADDRESS:{port}"
+            );
+        }
+        let is_reached = is_for_all || !ip.is_some_and(|ip| ip.is_loopback());
+        Ok(is_reached.then(|| endpoint.to_string()))
     }
 
     /// The URL of the metrics; empty if they are not served.
@@ -163,7 +183,14 @@ mod tests {
         assert_eq!(told(&["unix:/run/m", "tcp:127.0.0.1:7"], false).unwrap(), ["unix:/run/m"]);
         assert!(told(&["unix:m"], true).unwrap()[0].starts_with("unix:/"));
         assert!(told(&["tcp:0.0.0.0:7"], true).unwrap_err().contains("--advertise tcp:ADDRESS:7"));
-        assert!(told(&["tcp:[::1]:7"], false).unwrap_err().contains("--listen tcp:ADDRESS:PORT"));
+        assert!(told(&["tcp:[::1]:7"], false).unwrap_err().contains("--listen tls:ADDRESS:PORT"));
+        let pin = format!("#sha256:{}", "5a".repeat(32));
+        let known = |text: &str| format!("{text}{pin}");
+        assert!(told(&["tls:0.0.0.0:7"], true).unwrap_err().contains("--advertise tls:ADDRESS:7"));
+        assert_eq!(told(&[&known("tls:10.0.0.7:7")], false).unwrap(), [known("tls:10.0.0.7:7")]);
+        let named = RegistryOptions { advertise: all(&["tls:rack-7:7", "unix:/m"]), ..Default::default() };
+        let told_so = named.endpoints(&all(&[&known("tls:0.0.0.0:7")]), false).unwrap();
+        assert_eq!(told_so, [known("tls:rack-7:7"), "unix:/m".into()]);
         let said = RegistryOptions { advertise: all(&["tcp:10.0.0.7:9"]), ..Default::default() };
         assert_eq!(said.endpoints(&all(&["tcp:0.0.0.0:7"]), false).unwrap(), ["tcp:10.0.0.7:9"]);
     }

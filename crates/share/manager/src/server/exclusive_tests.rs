@@ -33,7 +33,7 @@ impl Handler for Hearing {
         match decode_reply(body).unwrap().0 {
             Reply::Answer { answer, .. } => lock(&self.0).answers.push(answer),
             Reply::Farewell { reason } => lock(&self.0).farewell = Some(reason),
-            Reply::Done { .. } => panic!("it has enqueued nothing"),
+            Reply::Done { .. } | Reply::Printed { .. } => panic!("it has enqueued nothing"),
         }
     }
 

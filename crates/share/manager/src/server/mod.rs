@@ -8,7 +8,9 @@ mod local_board;
 mod manager;
 mod options;
 mod start;
+mod tls;
 
 pub use self::manager::{Listener, Manager};
 pub use self::options::{Isolate, Options};
 pub use self::start::Service;
+pub use self::tls::TlsOptions;

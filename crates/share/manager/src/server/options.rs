@@ -8,6 +8,7 @@ use rackloom::Net;
 use rackloom_ipc::Endpoint;
 
 use super::bytes::bytes;
+use super::tls::TlsOptions;
 use crate::access::duration::duration;
 use crate::native::NativeBoard;
 use crate::registry::RegistryOptions;
@@ -16,9 +17,12 @@ use crate::schedule::scheduler::Policy;
 /// Shares OpenCL devices of this machine, or Rackloom cards, among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.
+    /// Where to listen: unix:PATH, tls:ADDRESS:PORT, or tcp:ADDRESS:PORT for this machine; may be repeated.
     #[arg(long, value_name = "ENDPOINT")]
     pub listen: Vec<Endpoint>,
+    /// How connections from other machines are secured.
+    #[command(flatten)]
+    pub tls: TlsOptions,
     /// A vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
     #[arg(long, value_name = "LIBRARY")]
     pub runtime: Vec<PathBuf>,

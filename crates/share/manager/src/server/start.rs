@@ -80,6 +80,8 @@ impl Options {
     /// # Errors
     /// There is no board, the manager cannot listen on an endpoint, or the options about the registry are unusable.
     pub fn start(&self) -> anyhow::Result<Service> {
+        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
+        let tls = self.tls.identity(&endpoints)?;
         let host = Host::new(self.host_memory.unwrap_or_else(default_for_this_machine))?;
         let endpoint = self.endpoint(&host)?;
         let manager = Manager::default();
@@ -105,13 +107,13 @@ impl Options {
             confined.map(|layers| self.tell(layers)).transpose()?;
         }
         let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &attacher)).transpose()?;
-        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         for endpoint in &endpoints {
             if let Endpoint::Unix(path) = endpoint {
                 host.home.listens_at(path).context("cannot note where this manager listens")?;
             }
         }
-        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&endpoint, &host), endpoint.clone()));
+        let config = || ServerConfig { tls: tls.clone(), ..self.config(&endpoint, &host) };
+        let listeners = endpoints.iter().map(|to| manager.listen(to, config(), endpoint.clone()));
         let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
         let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();

@@ -21,11 +21,13 @@ mod groups;
 mod kernels;
 mod memory;
 mod metrics;
+mod placed;
 mod ports;
 #[cfg(target_arch = "x86_64")]
 mod processes;
 mod quotas;
 mod seats;
+mod secured;
 #[cfg(target_arch = "x86_64")]
 mod siege;
 #[cfg(target_arch = "x86_64")]
@@ -33,3 +35,4 @@ mod sources;
 mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;
+mod tls;

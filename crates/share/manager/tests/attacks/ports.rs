@@ -12,6 +12,7 @@ use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketType};
 use crate::common::Tenant;
 use crate::isolating::{Isolating, counts_to, with_kernels};
 use crate::seats::{OTHER, tokens};
+use crate::secured::{Believing, Secured, address};
 use crate::site::until;
 
 /// How long an honest client may take to be served by a manager that has a worker ready.
@@ -32,7 +33,7 @@ enum Stranger {
 impl Stranger {
     fn comes(to: &Endpoint) -> Self {
         let Endpoint::Unix(path) = to else {
-            return Self::Tcp(TcpStream::connect(to.to_string().trim_start_matches("tcp:")).unwrap());
+            return Self::Tcp(TcpStream::connect(address(to)).unwrap());
         };
         let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
         rustix::net::connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
@@ -92,17 +93,19 @@ fn of_a_stranger(role: Role) -> [u8; Hello::LEN] {
 /// A manager with tokens, and an honest client for each of its ports.
 struct Ports {
     manager: Isolating,
+    endpoints: [Endpoint; 3],
     files: usize,
     resident: u64,
-    _tokens: tempfile::NamedTempFile,
+    _kept: (tempfile::NamedTempFile, tempfile::TempDir),
 }
 
 impl Ports {
     fn open() -> Self {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let manager = Isolating::with_files(512, &["--tokens", &tokens(&file)]);
-        let mut ports = Self { manager, files: 0, resident: 0, _tokens: file };
-        for endpoint in [&ports.manager.endpoint, &ports.manager.tcp] {
+        let Secured { manager, tls, folder } = Secured::start(512, &["--tokens", &tokens(&file)]);
+        let endpoints = [manager.endpoint.clone(), manager.tcp.clone(), tls];
+        let mut ports = Self { manager, endpoints, files: 0, resident: 0, _kept: (file, folder) };
+        for endpoint in &ports.endpoints {
             drop(Tenant::opening(endpoint, OTHER));
         }
         ports.is_quiet();
@@ -122,7 +125,7 @@ impl Ports {
 
     /// An honest client gets in and has a board, soon, at each port.
     fn serve(&self) {
-        for endpoint in [&self.manager.endpoint, &self.manager.tcp] {
+        for endpoint in &self.endpoints {
             let start = Instant::now();
             let client = Tenant::opening(endpoint, OTHER);
             let took = start.elapsed();
@@ -136,17 +139,22 @@ impl Ports {
 
     /// Attacks each port by so many connections. Clients are served meanwhile and afterwards; nothing stays.
     fn survive<T>(&mut self, what: &str, count: usize, attack: impl Fn(Stranger) -> T) {
-        for endpoint in [self.manager.endpoint.clone(), self.manager.tcp.clone()] {
-            eprintln!("- {what}, {endpoint}");
-            let held: Vec<_> = (0..count).map(|_| attack(Stranger::comes(&endpoint))).collect();
-            self.serve();
-            let grown = self.manager.process.resident().saturating_sub(self.resident);
-            assert!(grown < GROWN_MAX, "it has grown by {grown} bytes");
-            drop(held);
-            until("its files are back", || self.manager.process.files() <= self.files + OF_A_START);
-            self.serve();
-            assert!(!self.manager.process.has_ended());
+        for endpoint in self.endpoints.clone() {
+            self.survive_at(&endpoint, what, || (0..count).map(|_| attack(Stranger::comes(&endpoint))).collect());
         }
+    }
+
+    /// The same at one port, by whatever comes there.
+    fn survive_at<T>(&mut self, endpoint: &Endpoint, what: &str, attack: impl FnOnce() -> Vec<T>) {
+        eprintln!("- {what}, {endpoint}");
+        let held = attack();
+        self.serve();
+        let grown = self.manager.process.resident().saturating_sub(self.resident);
+        assert!(grown < GROWN_MAX, "it has grown by {grown} bytes");
+        drop(held);
+        until("its files are back", || self.manager.process.files() <= self.files + OF_A_START);
+        self.serve();
+        assert!(!self.manager.process.has_ended());
     }
 }
 
@@ -175,5 +183,38 @@ fn connections_by_the_thousand() {
         stranger.says(&of_a_stranger(Role::Messages));
         stranger.says(&vec![0; 100_000]);
         assert!(stranger.ends());
+    });
+}
+
+#[test]
+fn handshakes_by_the_thousand() {
+    let mut ports = Ports::open();
+    let tls = ports.endpoints[2].clone();
+    let words = Believing::first_words();
+    ports.survive_at(&tls, "half a handshake", || {
+        let half = |_| {
+            let mut stranger = Stranger::comes(&tls);
+            stranger.says(&words[..words.len() / 2]);
+            stranger
+        };
+        (0..1000).map(half).collect()
+    });
+    ports.survive_at(&tls, "a handshake that is not finished", || {
+        let begun = |_| {
+            let mut stranger = Stranger::comes(&tls);
+            stranger.says(&words);
+            stranger
+        };
+        (0..300).map(begun).collect()
+    });
+    // Those that come too late for its limit are closed before they have finished.
+    let finished = |_| Believing::connect(&tls, &rustls::version::TLS13).ok();
+    ports.survive_at(&tls, "silence after a handshake", || (0..300).filter_map(finished).collect());
+    ports.survive_at(&tls, "a greeting without a right", || {
+        let greets = |mut client: Believing| {
+            client.0.write_all(&of_a_stranger(Role::Messages)).unwrap();
+            client
+        };
+        (0..100).filter_map(finished).map(greets).collect()
     });
 }

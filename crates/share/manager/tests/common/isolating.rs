@@ -220,13 +220,19 @@ impl Isolating {
 
     /// What the system says of each of them.
     pub fn statuses(&self) -> Vec<String> {
+        let status = |pid| std::fs::read_to_string(format!("/proc/{pid}/status")).ok();
+        self.family().into_iter().filter_map(status).collect()
+    }
+
+    /// The same, by number.
+    pub fn family(&self) -> Vec<u32> {
         let variable = format!("TMPDIR={}", self.folder.path().display());
         let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
         let ours = |process: &PathBuf| {
             let all = std::fs::read(process.join("environ")).unwrap_or_default();
             all.windows(variable.len()).any(|part| part == variable.as_bytes())
         };
-        processes.filter(ours).filter_map(|process| std::fs::read_to_string(process.join("status")).ok()).collect()
+        processes.filter(ours).filter_map(|process| process.file_name()?.to_str()?.parse().ok()).collect()
     }
 
     /// Its workers, the one that waits for a client among them.

@@ -63,10 +63,10 @@ impl Managers {
             return manager.devices.clone();
         }
         let rests = manager.failed_at.is_some_and(|at| at.elapsed() < RETRY);
-        if rests && matches!(endpoint, Endpoint::Tcp(_)) {
+        if rests && endpoint.is_network() {
             return Vec::new();
         }
-        match connect(endpoint, self.config.token, report_loss) {
+        match connect(endpoint, &self.config, report_loss) {
             Ok(boards) => {
                 let devices = boards.into_iter().map(|board| Object::new(table, Device::new(board)));
                 // Devices of a lost connection stay as handles; each keeps itself alive.

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
-use rackloom_ipc::{ChannelError, Closed, Endpoint, Token};
+use rackloom_ipc::{ChannelError, ClientConfig, Closed, Endpoint, TlsError};
 use rackloom_opencl_wire::{self as wire, Answer, VERSION, now_ns};
 
-use crate::config::log;
+use crate::config::{Config, complain, log};
 use crate::error::{Result, fail};
 use crate::session::board::Board;
 use crate::session::completion::Transport;
@@ -38,12 +38,14 @@ const CLOCK_ROUNDS: usize = 8;
 /// Why the manager cannot be used, for a person.
 pub fn connect(
     endpoint: &Endpoint,
-    token: Token,
+    config: &Config,
     report_loss: LossReport,
 ) -> std::result::Result<Vec<Arc<Board>>, String> {
+    let Config { token, authorities, insecure, .. } = config.clone();
+    let config = ClientConfig { token, authorities, insecure, ..ClientConfig::default() };
     let mut boards = Vec::new();
     for number in 0.. {
-        let session = dial(endpoint, token, report_loss).map_err(|e| describe(&e))?;
+        let session = dial(endpoint, &config, report_loss).map_err(|e| explain(endpoint, &e))?;
         let (board, count) =
             open(&session, number).map_err(|e| format!("cannot start the session of board {number}: {e}"))?;
         boards.extend(board);
@@ -58,7 +60,11 @@ pub fn connect(
 
 /// Connects, and again while the manager is crowded: of many programs that start at the same time it displaces some
 /// before it has read their greetings.
-fn dial(endpoint: &Endpoint, token: Token, report_loss: LossReport) -> std::result::Result<Arc<Session>, ChannelError> {
+fn dial(
+    endpoint: &Endpoint,
+    config: &ClientConfig,
+    report_loss: LossReport,
+) -> std::result::Result<Arc<Session>, ChannelError> {
     let (start, mut pause) = (Instant::now(), PAUSE);
     loop {
         let is_crowded = |why: &ChannelError| match why {
@@ -68,7 +74,7 @@ fn dial(endpoint: &Endpoint, token: Token, report_loss: LossReport) -> std::resu
             }
             _ => false,
         };
-        match Session::dial(endpoint, token, report_loss) {
+        match Session::dial(endpoint, config, report_loss) {
             Err(why) if is_crowded(&why) && start.elapsed() + pause < CROWDED => {
                 // Not all of them at the same time again.
                 std::thread::sleep(pause + Duration::from_millis(u64::from(std::process::id() % 32)));
@@ -139,6 +145,28 @@ fn unexpected<T>(expected: &str, came: &Answer) -> Result<T> {
 fn program_name() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Why there is no connection, and what to do about it. A refusal for the sake of security is said to the user, too.
+fn explain(endpoint: &Endpoint, error: &ChannelError) -> String {
+    let remedy = match error {
+        ChannelError::Exposed => {
+            "let the manager listen with tls:, and name it so; or allow this with RACKLOOM_INSECURE=1"
+        }
+        ChannelError::Tls(TlsError::NoTrust) => {
+            "add #sha256:DIGEST to the endpoint, as the manager prints it, or set RACKLOOM_TLS_CA to a file of \
+             authorities in PEM"
+        }
+        ChannelError::Tls(TlsError::NotTls) => "let the manager listen with tls:, or ask for the right port",
+        ChannelError::Tls(TlsError::OtherKey { .. }) => {
+            "if the manager has a new key, take the endpoint that it prints; else somebody is in between"
+        }
+        ChannelError::Tls(_) => "see that RACKLOOM_TLS_CA vouches for this manager's certificate and name",
+        _ => return describe(error),
+    };
+    let text = format!("{}; {remedy}", describe(error));
+    complain(&format!("{endpoint}: {text}"));
+    text
 }
 
 fn describe(error: &ChannelError) -> String {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
-use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
+use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler};
 use rackloom_opencl_wire::{self as wire, Answer, COMMAND, Limits, REPLY, Reply, decode_reply};
 use rackloom_sync::lock;
 
@@ -66,14 +66,13 @@ impl Session {
     /// Connects, without sending a message.
     fn dial(
         endpoint: &Endpoint,
-        token: Token,
+        config: &ClientConfig,
         report_loss: LossReport,
     ) -> std::result::Result<Arc<Self>, ChannelError> {
-        let is_tcp = matches!(endpoint, Endpoint::Tcp(_));
         let session = Arc::new_cyclic(|me| Self {
             client: OnceLock::new(),
             endpoint: endpoint.to_string(),
-            transport: if is_tcp { Transport::Tcp } else { Transport::SharedMemory },
+            transport: if endpoint.is_network() { Transport::Tcp } else { Transport::SharedMemory },
             limits: OnceLock::new(),
             lost: AtomicBool::new(false),
             report_loss,
@@ -87,9 +86,8 @@ impl Session {
             sender: SenderThread::default(),
             me: me.clone(),
         });
-        let config = ClientConfig { token, ..ClientConfig::default() };
         let reader = Box::new(Reader(Arc::downgrade(&session)));
-        let client = without_signals(|| Client::connect(endpoint, &config, reader))?;
+        let client = without_signals(|| Client::connect(endpoint, config, reader))?;
         let _ = session.client.set(client);
         Ok(session)
     }

@@ -153,14 +153,16 @@ pub fn open(managers: &[String]) -> Cl {
     Cl { table, platform }
 }
 
-/// A manager over both transports and the library with it, for all tests of a program.
+/// A manager over all transports and the library with it, for all tests of a program.
 pub fn shared() -> Cl {
     static SHARED: OnceLock<(Manager, tempfile::TempDir, Cl)> = OnceLock::new();
     SHARED
         .get_or_init(|| {
             let folder = tempfile::tempdir().unwrap();
             let socket = format!("unix:{}", folder.path().join("m.sock").display());
-            let manager = Manager::start(&[&socket, "tcp:127.0.0.1:0"], &[]);
+            let key = folder.path().join("key.pem");
+            let options = ["--tls-self-signed", key.to_str().expect("it is plain")];
+            let manager = Manager::start(&[&socket, "tcp:127.0.0.1:0", "tls:127.0.0.1:0"], &options);
             let cl = open(&manager.endpoints);
             (manager, folder, cl)
         })
@@ -194,11 +196,11 @@ unsafe impl Send for Bench {}
 unsafe impl Sync for Bench {}
 
 impl Bench {
-    /// One for each of the shared devices: the same board through shared memory and over TCP.
+    /// One for each of the shared devices: the same board through shared memory, over TCP, and within TLS.
     pub fn each(properties: u64) -> Vec<Self> {
         let cl = shared();
         let devices = cl.devices();
-        assert_eq!(devices.len(), 2);
+        assert_eq!(devices.len(), 3);
         devices.iter().map(|device| Self::of(cl, &[*device], properties)).collect()
     }
 
