@@ -196,7 +196,7 @@ impl TcpLink {
         if why == Closed::PeerGone {
             // The server ends both connections, this one after it has said why on the other.
             let ends = PollFlags::RDHUP | PollFlags::HUP;
-            let _ = socket::poll([(self.main.as_fd(), ends)], Some(Instant::now() + LAST_WORDS));
+            let _ = socket::poll([(self.main.fd(), ends)], Some(Instant::now() + LAST_WORDS));
         }
         core.close(why);
     }

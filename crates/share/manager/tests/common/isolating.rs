@@ -147,9 +147,9 @@ impl Isolating {
         let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
         let meminfo = folder.path().join("meminfo");
         let group = OwnGroup::new(place);
-        let joins = group.as_ref().map_or_else(String::new, |OwnGroup(own)| {
-            format!("echo $$ > {}/cgroup.procs && ", own.display())
-        });
+        let joins = group
+            .as_ref()
+            .map_or_else(String::new, |OwnGroup(own)| format!("echo $$ > {}/cgroup.procs && ", own.display()));
         let (mut command, first) = match place {
             Place::Here | Place::Plain => (Program::new("/bin/sh"), ""),
             Place::Bare => {
