@@ -1,5 +1,6 @@
 //! Programs that take the memory of the machine, or of their tenant's others.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -94,10 +95,11 @@ fn quotas_hold_by_tenant_under_random_programs() {
     let (path, host_memory) = (file.path().to_str().unwrap().to_owned(), HOST_MEMORY.to_string());
     let manager = Isolating::start(&["--tokens", &path, "--host-memory", &host_memory]);
     let (tenants, host): ([Ledger; TENANTS], Ledger) = Default::default();
-    let next = AtomicU64::new(0);
+    let (next, all_run) = (AtomicU64::new(0), Barrier::new(8));
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
+                let mut is_first = true;
                 loop {
                     let seed = next.fetch_add(1, Ordering::SeqCst);
                     if seed >= PROGRAMS {
@@ -106,6 +108,10 @@ fn quotas_hold_by_tenant_under_random_programs() {
                     let tenant = seed as usize % TENANTS;
                     let t = opens(if seed.is_multiple_of(2) { &manager.endpoint } else { &manager.tcp }, token(tenant));
                     host.add(PROCESS);
+                    // Later ones may be over before others have begun.
+                    if std::mem::take(&mut is_first) {
+                        all_run.wait();
+                    }
                     random_program(&t, seed, [&tenants[tenant], &host]);
                     host.remove(PROCESS);
                 }
