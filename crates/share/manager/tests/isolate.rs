@@ -179,8 +179,8 @@ fn programs_of_a_user_that_run_at_the_same_time_share_compiled_kernels() {
     drop(third);
     until("the third has added its own", || programs() == 3);
     drop(first);
-    until("all have ended", || manager.workers().len() == 1);
-    assert_eq!(programs(), 3);
+    // While it is merged there are two folders.
+    until("all have ended, and nothing is lost", || manager.workers().len() == 1 && programs() == 3);
 }
 
 #[test]

@@ -125,7 +125,8 @@ fn no_bytes_of_a_client_become_a_handle() {
     t.buffer(0, 64);
     let eight = 0x5555_5555_0000u64.to_le_bytes();
     let good = vec![(0, Argument::Buffer(Some(0))), (1, Argument::Local(64)), (2, Argument::Value(&eight))];
-    assert_eq!(t.run(Tenant::launch(0, 1, good), &[]).status, 0);
+    let is_good = || assert_eq!(t.run(Tenant::launch(0, 1, good.clone()), &[]).status, 0);
+    is_good();
     let bad = [
         (0, Argument::Value(&eight[..])),
         (0, Argument::Local(7)),
@@ -137,11 +138,14 @@ fn no_bytes_of_a_client_become_a_handle() {
     ];
     for argument in bad {
         assert_eq!(t.run(Tenant::launch(0, 1, vec![argument.clone()]), &[]).status, INVALID_ARG_VALUE, "{argument:?}");
+        assert_eq!(t.run(Tenant::launch(0, 1, vec![]), &[]).status, INVALID_ARG_VALUE, "until it is set anew");
+        is_good();
     }
     for index in [3, 4, u32::MAX] {
         assert_ne!(t.run(Tenant::launch(0, 1, vec![(index, Argument::Value(&[1]))]), &[]).status, 0, "{index}");
     }
     assert_eq!(t.run(Tenant::launch(0, 1, vec![(0, Argument::Buffer(Some(5)))]), &[]).status, INVALID_MEM_OBJECT);
+    is_good();
     // A buffer that is gone while the kernel still has it as its argument.
     t.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
     assert_eq!(t.run(Tenant::launch(0, 1, vec![]), &[]).status, 0);

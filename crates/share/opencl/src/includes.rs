@@ -1,8 +1,8 @@
 //! Files that a source includes, put in place of the directives that name them.
 //!
 //! A board's compiler runs in another process, mostly in another folder, and often on another node. So the library
-//! finds the files as a compiler in this process would, reads them with the rights of the program, and sends one text. Names
-//! that a macro makes are left to the board's compiler, as is what is not found.
+//! finds the files as a compiler in this process would, reads them with the rights of the program, and sends one text.
+//! Names that a macro makes are left to the board's compiler, as is what is not found.
 //!
 //! ```text
 //! #include "a.h"   ->   #line 1 "/home/user/a.h"

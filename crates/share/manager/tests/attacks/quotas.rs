@@ -2,6 +2,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -180,10 +181,11 @@ fn random_programs(options: &[&str], whose: impl Fn(&Isolating) -> Vec<Whose>) {
     let whose = whose(&manager);
     let ledgers: Vec<[Ledger; 2]> = whose.iter().map(|_| Default::default()).collect();
     let host = Ledger::default();
-    let next = AtomicU64::new(0);
+    let (next, all_run) = (AtomicU64::new(0), Barrier::new(8));
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
+                let mut is_first = true;
                 loop {
                     let seed = next.fetch_add(1, Ordering::SeqCst);
                     if seed >= PROGRAMS {
@@ -192,6 +194,10 @@ fn random_programs(options: &[&str], whose: impl Fn(&Isolating) -> Vec<Whose>) {
                     let tenant = seed as usize % whose.len();
                     let t = whose[tenant].opens(seed);
                     host.add(PROCESS);
+                    // Later ones may be over before others have begun.
+                    if std::mem::take(&mut is_first) {
+                        all_run.wait();
+                    }
                     let [memory, programs] = &ledgers[tenant];
                     random_program(&t, seed, [&[memory, &host], &[programs, &host]]);
                     host.remove(PROCESS);
