@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{BOTH, Place, Transport, deadline};
+use common::{ALL, Place, Transport, deadline};
 use rackloom_ipc::{Batch, ServerConfig};
 
 const ROUNDS: usize = 200;
@@ -36,14 +36,14 @@ fn lost(transport: Transport, more: usize) -> usize {
 
 #[test]
 fn a_refusal_is_heard() {
-    for transport in BOTH {
+    for transport in ALL {
         assert_eq!(lost(transport, 0), 0, "of {ROUNDS} over {transport:?}");
     }
 }
 
 #[test]
 fn a_refusal_is_heard_by_one_who_has_sent_more_than_was_read() {
-    for transport in BOTH {
+    for transport in ALL {
         assert_eq!(lost(transport, 64), 0, "of {ROUNDS} over {transport:?}");
     }
 }
