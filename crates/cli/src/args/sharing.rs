@@ -48,7 +48,7 @@ pub(crate) struct OpenClSite {
     /// Rackloom's OpenCL library [default: the one beside this program]
     #[arg(long, value_name = "LIBRARY", value_hint = ValueHint::FilePath)]
     pub(crate) library: Option<PathBuf>,
-    /// Devices whose clients get a process each, as of the manager: what that costs is one run with `all`, one with `none`
+    /// Devices whose clients get a process each, as of the manager: `all` and `none` show what these cost
     #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
     pub(crate) isolate: rackloom_manager::Isolate,
 }

@@ -310,6 +310,7 @@ fn a_program_that_ends_at_once() {
     for bench in Bench::each(0) {
         let buffer = bench.filled(&[1; 8]);
         ok!(bench.cl, clSetMemObjectDestructorCallback(buffer, Some(gone), null_mut()));
+        eprintln!("a buffer is released");
         ok!(bench.cl, clReleaseMemObject(buffer));
     }
     unsafe { libc::exit(0) };
@@ -322,5 +323,7 @@ fn what_is_due_when_a_program_ends_is_still_called() {
     let output = program.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert_eq!(said.matches("the buffer is gone").count(), 2, "{said}");
+    let ways = said.matches("a buffer is released").count();
+    assert!(ways >= 2, "{said}");
+    assert_eq!(said.matches("the buffer is gone").count(), ways, "{said}");
 }

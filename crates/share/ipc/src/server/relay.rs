@@ -70,7 +70,7 @@ impl Relay {
     /// Runs until both sides have ended, or one has gone.
     fn run(&mut self) -> io::Result<()> {
         loop {
-            let moved = self.leave_by.is_none() && self.move_inward()?;
+            let moved = self.move_inward()?;
             let moved = self.move_outward()? || moved;
             if self.is_over() {
                 return Ok(());
@@ -88,7 +88,7 @@ impl Relay {
                 None => return Ok(false),
                 Some(0) => {
                     self.client_ended = true;
-                    rustix::net::shutdown(&self.server, Shutdown::Write)?;
+                    let _ = rustix::net::shutdown(&self.server, Shutdown::Write); // It may have gone.
                     return Ok(true);
                 }
                 Some(got) => self.inward.filled(got),
@@ -97,7 +97,14 @@ impl Relay {
         if self.inward.is_empty() {
             return Ok(false);
         }
-        let sent = socket::send_some(&self.server, self.inward.bytes(), &[])?;
+        let sent = match socket::send_some(&self.server, self.inward.bytes(), &[]) {
+            Err(why) if is_gone(&why) => {
+                self.leave_soon();
+                // Read all the same: to end a connection with bytes unread takes from the client what it was sent.
+                self.inward.bytes().len()
+            }
+            sent => sent?,
+        };
         self.inward.taken(sent);
         Ok(sent > 0)
     }
@@ -107,7 +114,11 @@ impl Relay {
         if !self.secure.flush(&self.client)? || self.server_ended {
             return Ok(false);
         }
-        match socket::recv_some(&self.server, &mut self.outward)? {
+        let got = match socket::recv_some(&self.server, &mut self.outward) {
+            Err(why) if is_gone(&why) => Some(0), // It has not read all.
+            got => got?,
+        };
+        match got {
             None => Ok(false),
             Some(0) => {
                 self.server_ended = true;
@@ -123,7 +134,12 @@ impl Relay {
 
     fn is_over(&self) -> bool {
         let told = self.server_ended && !self.secure.wants_write();
-        told && (self.client_ended || self.leave_by.is_some()) || self.leave_by.is_some_and(|at| at <= Instant::now())
+        told && self.client_ended || self.leave_by.is_some_and(|at| at <= Instant::now())
+    }
+
+    /// The server has gone: the client has some time to read what it has left, and to end.
+    fn leave_soon(&mut self) {
+        self.leave_by.get_or_insert_with(|| Instant::now() + FAREWELL);
     }
 
     /// Waits until one of the sockets is ready for what is next.
@@ -136,7 +152,7 @@ impl Relay {
         }
         if !self.inward.is_empty() {
             server |= PollFlags::OUT;
-        } else if !self.client_ended && self.leave_by.is_none() {
+        } else if !self.client_ended {
             client |= PollFlags::IN;
         }
         let gone = PollFlags::HUP | PollFlags::ERR;
@@ -151,7 +167,7 @@ impl Relay {
             return Err(io::ErrorKind::ConnectionReset.into()); // Nothing would read that it has gone.
         }
         if server_ready.intersects(gone) {
-            self.leave_by = Some(Instant::now() + FAREWELL);
+            self.leave_soon();
         }
         Ok(())
     }
@@ -161,6 +177,11 @@ impl Relay {
         let _ = rustix::net::shutdown(&self.server, Shutdown::Both);
         let _ = rustix::net::shutdown(&self.client, Shutdown::Both);
     }
+}
+
+/// Whether the other end of a socket of this machine has been closed.
+fn is_gone(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
 /// Bytes on their way.

@@ -86,7 +86,7 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
     let landlock = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
-    // A GPU's driver takes a tenth of a second for its first context: a client that gets this worker shall not wait for it.
+    // A GPU's driver takes a tenth of a second for a context: no client shall wait for it.
     let space = board.as_ref().ok().map(|board| board.open(""));
     let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
     let folder = is_bounded(&place.own);
