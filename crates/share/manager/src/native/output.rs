@@ -61,6 +61,9 @@ impl Output {
         flush();
         let Ok(written) = rustix::fs::tell(&self.file).map(|at| at.min(PRINTED_MAX)) else { return };
         let mut read = lock(&self.read);
+        if written <= *read {
+            return; // As for most kernels: not even the place for a piece is cleared.
+        }
         let was_full = *read == PRINTED_MAX;
         let mut piece = [0; INLINE_MAX];
         while *read < written {
