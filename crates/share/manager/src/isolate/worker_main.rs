@@ -96,10 +96,12 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
     control::tell_with(&*control, &FromWorker::Ready(layers, opened), &[kernels.as_fd()])?;
     drop(kernels);
-    let Some(space) = space else { return Ok(()) }; // The manager says why.
+    let (Ok(board), Some(space)) = (board, space) else { return Ok(()) }; // The manager says why.
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };
+    // When this worker started, others may have had all of the device's memory.
+    let space = space.or_else(|_| board.open(&assignment.name));
     serve(space, &place.origin, output, *assignment, files, control, receiver)
 }
 
