@@ -68,7 +68,10 @@ impl Shell {
         // What runs in the background prints when it is ready.
         loop {
             let out = self.read("out");
-            if is_as_shown(&step.shown, &out[from..].lines().collect::<Vec<_>>()) {
+            let printed = &out[from..];
+            // The end of its last line may be yet to come, and would be the next command's.
+            let is_whole = !step.is_background() || printed.is_empty() || printed.ends_with('\n');
+            if is_whole && is_as_shown(&step.shown, &printed.lines().collect::<Vec<_>>()) {
                 return Ok(());
             }
             let waits = step.is_background() && self.wait(until).is_ok();
