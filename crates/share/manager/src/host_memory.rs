@@ -7,8 +7,7 @@ use crate::cgroup;
 /// What the clients may have together unless `--host-memory` says otherwise: half of the machine, so that the manager
 /// and whatever else runs there have the other half.
 pub(crate) fn default_for_this_machine() -> u64 {
-    let bound = cgroup::own().and_then(|own| cgroup::memory_max(&own));
-    half(&fs::read_to_string("/proc/meminfo").unwrap_or_default(), bound)
+    half(&fs::read_to_string("/proc/meminfo").unwrap_or_default(), cgroup::memory_max(&cgroup::trees()))
 }
 
 /// Bytes, if the machine says nothing of itself.

@@ -148,6 +148,17 @@ impl Group {
     pub(crate) fn names(&self) -> Option<OsString> {
         std::env::join_paths(&self.0).ok()
     }
+
+    /// Whether the system has ended a process in it because there was no memory left for it.
+    pub(crate) fn has_exhausted_memory(&self) -> bool {
+        let kills = |file: PathBuf| {
+            let text = fs::read_to_string(file).ok()?;
+            text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse::<u64>().ok()
+        };
+        // Of version 2, and of version 1 from Linux 4.13 on.
+        let files = |folder: &PathBuf| ["memory.events", "memory.oom_control"].map(|file| folder.join(file));
+        self.0.iter().flat_map(files).filter_map(kills).any(|kills| kills > 0)
+    }
 }
 
 impl Drop for Group {
@@ -283,6 +294,9 @@ mod tests {
         join(&worker.names().unwrap()).unwrap();
         assert_eq!(said(&worker.0[0], "cgroup.procs"), "0");
         assert_ne!(groups.worker(EACH).unwrap().0, worker.0);
+        assert!(!worker.has_exhausted_memory());
+        fs::write(worker.0[0].join("memory.events"), "oom 2\noom_kill 1\noom_group_kill 1\n").unwrap();
+        assert!(worker.has_exhausted_memory());
     }
 
     #[test]
@@ -316,6 +330,11 @@ mod tests {
         assert_eq!(said(&worker.0[2], "memory.limit_in_bytes"), "");
         join(&worker.names().unwrap()).unwrap();
         assert_eq!(worker.0.iter().map(|folder| said(folder, "cgroup.procs")).collect::<String>(), "000");
+        for (kills, has) in [(0, false), (3, true)] {
+            let said = format!("oom_kill_disable 0\nunder_oom 0\noom_kill {kills}\n");
+            fs::write(worker.0[1].join("memory.oom_control"), said).unwrap();
+            assert_eq!(worker.has_exhausted_memory(), has);
+        }
         let few = Groups::new(vec![memory_tree], "few", "few".as_ref(), ALL).unwrap();
         assert!(!few.has_bounds, "processes have none");
     }

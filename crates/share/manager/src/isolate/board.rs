@@ -174,6 +174,9 @@ impl SharedBoard for Shared {
         if let (End::Worker, false, Some(signal)) = (end, was_ended_by_us, worker.signal()) {
             let why = match signal {
                 libc::SIGSYS => "it made a system call that no runtime makes",
+                libc::SIGKILL if worker.has_exhausted_memory() => {
+                    "it took more memory than was left for it (--memory, --host-memory)"
+                }
                 _ => "a kernel may be to blame",
             };
             eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; {why}");

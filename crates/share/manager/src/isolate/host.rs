@@ -36,10 +36,9 @@ impl Host {
         let parent = std::env::temp_dir();
         let home = Home::new(&parent)
             .with_context(|| format!("cannot make a folder in {}; set TMPDIR to another place", parent.display()))?;
-        let groups = cgroup::own().and_then(|own| {
-            let name = home.path().file_name()?;
-            Groups::new(&own, PREFIX, name, Bounds { memory, processes: THREADS_OF_ALL }).ok()
-        });
+        let bounds = Bounds { memory, processes: THREADS_OF_ALL };
+        let name = home.path().file_name();
+        let groups = name.and_then(|name| Groups::new(cgroup::trees(), PREFIX, name, bounds).ok());
         let guard = MemoryGuard::start(memory).context("cannot start a thread")?;
         Ok(Arc::new(Self { home, groups, memory: Quota::new(memory), guard }))
     }

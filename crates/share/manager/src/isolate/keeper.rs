@@ -58,7 +58,7 @@ pub(super) const CANNOT_ENCLOSE: i32 = 120;
 /// The environment variable that names the worker's folder.
 pub(super) const FOLDER: &str = "TMPDIR";
 
-/// The environment variable that names the worker's control group, if it has one.
+/// The environment variable with the names of the worker's control group, if it has one.
 pub(super) const GROUP: &str = "RACKLOOM_GROUP";
 
 /// The keeper's exit code for a worker that a signal has ended, less the signal.
@@ -82,7 +82,7 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     if child == 0 {
         drop(life);
         // Or it has no bounds, which it will notice.
-        let _ = std::env::var_os(GROUP).map(|group| cgroup::join(Path::new(&group)));
+        let _ = std::env::var_os(GROUP).map(|group| cgroup::join(&group));
         rustix::process::setsid()?;
         // If something else ends the keeper.
         return Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
@@ -99,7 +99,7 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
             worker_folder::unmount(Path::new(&folder));
             let _ = remove(Path::new(&folder)); // Else the next manager sweeps it.
         }
-        let _ = std::env::var_os(GROUP).map(|group| cgroup::remove(Path::new(&group)));
+        let _ = std::env::var_os(GROUP).map(|group| cgroup::remove_named(&group));
     }
     let signal = status.terminating_signal().map(|signal| SIGNALLED + signal);
     std::process::exit(status.exit_status().or(signal).unwrap_or(SIGNALLED))
@@ -139,7 +139,7 @@ fn until_end(worker: Pid, life: &OwnedFd) -> io::Result<()> {
 fn end_all(worker: Pid) -> io::Result<WaitStatus> {
     let mut ended = None;
     if let Some(group) = std::env::var_os(GROUP) {
-        cgroup::kill(Path::new(&group));
+        cgroup::kill(&group);
     }
     loop {
         kill_descendants();

@@ -36,7 +36,7 @@ pub(super) struct Worker {
     /// What confines it.
     pub(super) layers: Layers,
     /// Those in it are ended with it.
-    _group: Option<Group>,
+    group: Option<Group>,
     /// The folder that it may write.
     own: PathBuf,
     /// The folder where its runtime keeps compiled kernels, as it was before there was a client: the worker may be
@@ -72,8 +72,8 @@ impl Worker {
         for variable in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH"] {
             command.env(variable, &kernels);
         }
-        if let Some(group) = &group {
-            command.env(GROUP, group.path());
+        if let Some(names) = group.as_ref().and_then(Group::names) {
+            command.env(GROUP, names);
         }
         let keeper = command.stdin(Stdio::from(theirs)).stdout(Stdio::from(keepers)).spawn()?;
         drop(command); // With the ends of the sockets that are the process's.
@@ -81,7 +81,7 @@ impl Worker {
         let (own, life) = (place.own.clone(), Arc::new(life));
         let receiver = Receiver::new();
         let (layers, kernels) = Default::default();
-        let mut worker = Self { control, receiver, life, process, keeper, layers, _group: group, own, kernels };
+        let mut worker = Self { control, receiver, life, process, keeper, layers, group, own, kernels };
         match worker.open(place) {
             Ok(opened) => Ok((worker, opened)),
             Err(why) => {
@@ -139,6 +139,11 @@ impl Worker {
     pub(super) fn signal(&mut self) -> Option<i32> {
         let status = self.ended()?; // Else it has only closed the socket.
         status.signal().or_else(|| status.code().filter(|code| *code > SIGNALLED).map(|code| code - SIGNALLED))
+    }
+
+    /// Whether the system has ended a process of it because its group, or all clients, had no memory left.
+    pub(super) fn has_exhausted_memory(&self) -> bool {
+        self.group.as_ref().is_some_and(Group::has_exhausted_memory)
     }
 }
 

@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -90,7 +89,7 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let space = board.as_ref().ok().map(|board| board.open(""));
     let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
     let folder = is_bounded(&place.own);
-    let cgroup = std::env::var_os(GROUP).is_some_and(|group| is_in(Path::new(&group)));
+    let cgroup = std::env::var_os(GROUP).is_some_and(|group| is_in(&group));
     let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, folder, cgroup, landlock, seccomp };
     let kernels = std::fs::File::open(place.own.join(KERNELS)).context("cannot open the folder of kernels")?;
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));

@@ -80,6 +80,8 @@ fn a_machine_with_8_gib_is_not_brought_down() {
     eprintln!("at most {} MiB were occupied", peak >> 20);
     assert!((LIMIT / 2..LIMIT + (1 << 30)).contains(&peak), "{peak} bytes");
     let said = manager.process.words();
-    assert!(said.contains("clients occupy more than 4096 MiB together (--host-memory)"), "{said}");
+    // Whoever is first: the manager, or the system where control groups have bounds.
+    let words = ["clients occupy more than 4096 MiB together (--host-memory)", "memory than was left for it"];
+    assert!(words.iter().any(|words| said.contains(words)), "{said}");
     assert!(!manager.process.has_ended());
 }
