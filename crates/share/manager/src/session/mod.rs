@@ -24,7 +24,7 @@ use crate::board::{Operation, Space};
 use crate::code::Code;
 use crate::quota::{Account, Charge, Purse};
 use crate::schedule::dispatcher::Dispatcher;
-use crate::schedule::task::{Entry, Task, Tenant, short_bytes};
+use crate::schedule::task::{Entry, Task, Tenant, longest_transfer};
 
 /// Most builds that a client may have running and queued.
 const BUILDS_MAX: usize = 64;
@@ -287,7 +287,7 @@ impl<S: Space> Session<S> {
     fn submit(&mut self) {
         let entries = std::mem::take(&mut self.task);
         if !entries.is_empty() {
-            let most = self.tenant.space.registers().map_or(0, short_bytes);
+            let most = self.tenant.space.registers().map_or(0, longest_transfer);
             match transferred(&entries) {
                 Some(bytes) if bytes <= most => {
                     if self.together.bytes + bytes > most {

@@ -31,6 +31,9 @@ pub const WINDOW: u64 = 64 << 20;
 /// Most bytes of pieces under way for a blocking call, which waits anyway and so reuses a few pieces of memory.
 const WINDOW_BLOCKING: u64 = 8 << 20;
 
+/// The same where the bus is as fast as the copies: enough pieces that neither waits for the other.
+const WINDOW_REGISTERED: u64 = 16 << 20;
+
 /// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended.
 ///
 /// # Errors
@@ -227,6 +230,7 @@ impl Sender<'_> {
         let board = &self.command.board;
         let in_flight = &board.session.in_flight;
         let window = match self.submit {
+            Submit::Now if board.registers() => WINDOW_REGISTERED,
             Submit::Now => WINDOW_BLOCKING,
             Submit::Later => WINDOW,
         };
