@@ -3,10 +3,13 @@
 //! Each step is Ascon-PRF under the key above, of a byte that names the step and fields of fixed lengths. An extraction
 //! as HKDF has it would add nothing: the keys above are uniform already. And the hash that HKDF needs would be a second
 //! primitive on the card.
+//!
+//! Keys are overwritten when they are dropped. A move may leave a copy behind on the stack: that is as far as safe code
+//! can go.
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::sponge::{KEY_BYTES, Start, prf};
 use crate::tag::{Bound, Tag};
@@ -24,7 +27,7 @@ enum Step {
 const INPUT: usize = 32;
 
 /// A step's key: its input are the step's number and these fields, each of a length that the step fixes.
-fn derive(key: &[u8; KEY_BYTES], step: Step, fields: &[&[u8]]) -> [u8; KEY_BYTES] {
+fn derive(key: &[u8; KEY_BYTES], step: Step, fields: &[&[u8]]) -> Zeroizing<[u8; KEY_BYTES]> {
     let mut input = [0; INPUT];
     input[0] = step as u8;
     let mut end = 1;
@@ -32,7 +35,7 @@ fn derive(key: &[u8; KEY_BYTES], step: Step, fields: &[&[u8]]) -> [u8; KEY_BYTES
         input[end..end + field.len()].copy_from_slice(field);
         end += field.len();
     }
-    prf(key, &input[..end])
+    Zeroizing::new(prf(key, &input[..end]))
 }
 
 macro_rules! secret {
@@ -76,7 +79,7 @@ secret!(PairKey);
 impl RackKey {
     /// The key of the card with this address. Another `generation` gives another key, once a board was lost or opened.
     pub fn card(&self, mac: [u8; 6], generation: u32) -> CardKey {
-        CardKey(derive(&self.0, Step::Card, &[&mac, &generation.to_le_bytes()]))
+        CardKey(*derive(&self.0, Step::Card, &[&mac, &generation.to_le_bytes()]))
     }
 }
 
@@ -84,7 +87,7 @@ impl CardKey {
     /// The key for the host with this number. A host that is lost goes by refusing its `generation`: the card makes no
     /// key of it any more.
     pub fn host(&self, host: u64, generation: u32) -> PairKey {
-        PairKey(derive(&self.0, Step::Pair, &[&host.to_le_bytes(), &generation.to_le_bytes()]))
+        PairKey(*derive(&self.0, Step::Pair, &[&host.to_le_bytes(), &generation.to_le_bytes()]))
     }
 }
 
@@ -117,7 +120,7 @@ impl PairKey {
 }
 
 /// A key that tags frames.
-#[derive(Clone)]
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SessionKey(Start);
 
 impl SessionKey {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use rackloom_auth::{Agreement, Bound, CardKey, Direction, PairKey, RackKey, SessionKey};
+use zeroize::ZeroizeOnDrop;
 
 const MAC: [u8; 6] = [2, 0x52, 0x4c, 0, 0, 7];
 const AGREED: Agreement = Agreement { host_nonce: 0x11, card_nonce: 0x22, boot: 0x33, epoch: 0x44 };
@@ -65,4 +66,10 @@ fn no_key_is_printed() {
     let pair = PairKey::new([0xab; 16]);
     let texts = [format!("{:?}", rack()), format!("{card:?}"), format!("{pair:?}"), format!("{:?}", pair.claims())];
     assert_eq!(texts, ["RackKey(..)", "CardKey(..)", "PairKey(..)", "SessionKey(..)"]);
+}
+
+#[test]
+fn keys_are_overwritten_when_they_are_dropped() {
+    const fn is<K: ZeroizeOnDrop>() {}
+    const { (is::<RackKey>(), is::<CardKey>(), is::<PairKey>(), is::<SessionKey>()) };
 }
