@@ -80,14 +80,16 @@ module rl_tag
     .state_o(permuted)
   );
 
-  logic ends, held, free, key_take;
+  logic ends, full, held, free, key_take;
   assign ends = busy_q && last_q;
-  assign held = ends && final_q && valid_o && !ready_i;
+  assign full = final_q && valid_o && !ready_i;
+  assign held = ends && full;
   // A key's state is read from its memory a cycle after it was written there.
-  assign free = !busy_q || (ends && !held && !loading_q);
-  assign key_ready_o = free && !inside_q;
+  assign free = !busy_q || (last_q && !full && !loading_q);
+  // A key that waits lets no message begin, and is taken when nothing is under way.
+  assign key_ready_o = !busy_q && !inside_q;
   assign key_take = key_valid_i && key_ready_o;
-  assign block_ready = free && !key_take;
+  assign block_ready = free && !(key_valid_i && !inside_q);
 
   // -- the keys' states
   logic [Keys-1:0] known_q;

@@ -59,13 +59,13 @@ module rl_tag_block
 
   always_ff @(posedge clk_i) begin
     for (int unsigned w = 0; w < 3; w++) if (2'(w) == at_q) came_q[w] <= word;
+    if (take) block_o <= 256'(1);
+    else if (whole) block_o <= block;
     if (whole) begin
-      block_o <= block;
       first_o <= !later_q;
       final_o <= last_i && !(closes && at_q == '1);
       slot_o  <= slot_i;
     end else if (take) begin
-      block_o <= 256'(1);
       first_o <= 1'b0;
       final_o <= 1'b1;
     end

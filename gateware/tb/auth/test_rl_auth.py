@@ -167,6 +167,30 @@ async def frames_of_every_length_come_at_the_wire_s_rate(dut):
     assert lag <= max(0, work - wire // 8) + 3 * rounds + 4, "cycles are lost between frames"
 
 
+@cocotb.test()
+async def a_verdict_comes_when_it_is_said_to(dut):
+    """One frame, at the wire's rate: from its last word to its verdict, to the cycle."""
+    await start(dut)
+    await put_key(dut, 0, random.randbytes(16))
+    rounds = 12 // dut.PerCycle.value.to_unsigned()
+    for length in (64, 1500):
+        await ClockCycles(dut.clk_i, rounds + 2)
+        cocotb.start_soon(send(dut, [(bytes(length), some_frame(length, 0).ports())], PAUSES["never"]()))
+        await RisingEdge(dut.valid_i)
+        cycles = 0
+        while not dut.valid_o.value:
+            await RisingEdge(dut.clk_i)
+            cycles += 1
+        await receive(dut, 1, PAUSES["never"](), ("ok_o",))
+        data = -(-length // 8)
+        # A block waits from the cycle after its last word, and is absorbed when the one before is through.
+        through = 0
+        for last in [*range(4, data + 3, 4), data + 2 + ((data + 2) % 4 == 0)]:
+            through = max(through, last + 1) + rounds
+        dut._log.info("%d bytes: %d cycles after the last word", length, through + 1 - data)
+        assert cycles == through + 1, f"{cycles} cycles, {through + 1} said"
+
+
 @pytest.mark.parametrize("per_cycle", [1, 3])
 def test_rl_auth(per_cycle):
     bench("rl_auth", rtl("auth", "common"), __name__, {"PerCycle": per_cycle})
