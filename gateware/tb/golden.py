@@ -130,6 +130,8 @@ _FUNCTIONS = {
     "nic_handle": (c_void_p, c_uint8, *_BYTES),
     "nic_poll": (c_void_p, c_uint64, c_uint8, *_BYTES),
     "nic_counts": (c_void_p, POINTER(_NicCounts)),
+    "mac": (c_char_p, c_uint8, *_BYTES, *_BYTES),
+    "tag": (c_char_p, c_uint32, c_uint8, c_uint64, *_BYTES, *_BYTES),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
@@ -220,6 +222,23 @@ def chunk_values(data: bytes, first: int = 0, root: bool = False) -> bytes:
 def parent_values(values: bytes, root: bool = False) -> bytes:
     """The next level of the tree: each pair gives a value, an odd last one stays. Of a root: the digest."""
     return _bytes("parent_values", values, len(values), root)
+
+
+# ---- tags
+def mac(key: bytes, message: bytes, derive: bool = False) -> bytes:
+    """The tag of a message by Ascon-MAC; or the key that Ascon-PRF makes of it."""
+    return _bytes("mac", _key(key), derive, message, len(message))
+
+
+def tag(key: bytes, frame: bytes, *, boot: int, to_host: bool, counter: int) -> bytes:
+    """The tag of a frame, from its first address to the end of its payload."""
+    return _bytes("tag", _key(key), boot, to_host, counter, frame, len(frame))
+
+
+def _key(key: bytes) -> bytes:
+    if len(key) != 16:
+        raise ValueError(f"a key has 16 bytes, and this one {len(key)}")
+    return key
 
 
 # ---- the window of writes

@@ -14,6 +14,7 @@
 //! | [`rl_golden_judge`], [`rl_golden_route`] | `rackloom_card::Filter` and `check_access`, the card's analyzer; see [`judge`] |
 //! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
 //! | [`rl_golden_nic_new`] and the others of a host behind a card | `rackloom_card::NicPath` |
+//! | [`rl_golden_mac`], [`rl_golden_tag`] | `rackloom_auth`, the tags of frames |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
 //! | [`rl_golden_bridge_frame`], [`rl_golden_bridge_parse`] | `rackloom_wire::BridgeHead` and `BridgePacket` |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
@@ -28,6 +29,8 @@
 //! [`rl_golden_route`]: abi::rl_golden_route
 //! [`rl_golden_admit`]: abi::rl_golden_admit
 //! [`rl_golden_nic_new`]: nic_abi::rl_golden_nic_new
+//! [`rl_golden_mac`]: auth_abi::rl_golden_mac
+//! [`rl_golden_tag`]: auth_abi::rl_golden_tag
 //! [`rl_golden_frame`]: abi::rl_golden_frame
 //! [`rl_golden_parse`]: abi::rl_golden_parse
 //! [`rl_golden_bridge_frame`]: abi::rl_golden_bridge_frame
@@ -37,6 +40,7 @@
 
 pub mod abi;
 mod admit;
+pub mod auth_abi;
 mod bridge_frame;
 mod buffers;
 mod connection;

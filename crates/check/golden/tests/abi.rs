@@ -5,6 +5,7 @@ use std::ptr::{null, null_mut};
 
 use rackloom_golden::Fault;
 use rackloom_golden::abi::*;
+use rackloom_golden::auth_abi::*;
 use rackloom_golden::judge::{Reason, Route};
 use rackloom_golden::nic_abi::*;
 use rackloom_wire::{Counter, GROUP, HEADER_END, Kind, ROLE_PRIVATE};
@@ -266,5 +267,30 @@ fn a_host_behind_a_card_is_served_as_the_model_does_it() {
         assert_eq!(counts, NicCounts { to_host_frames: 1, to_host_bytes: 60, forged: 1, ..NicCounts::default() });
         assert_eq!((rl_golden_nic_counts(nic, null_mut()), rl_golden_nic_free(nic)), (ARGUMENT, 0));
         assert_eq!(rl_golden_nic_free(null_mut()), 0);
+    }
+}
+
+#[test]
+fn frames_have_the_tags_of_the_model() {
+    let (key, mut out, room) = ([7; 16], [0; 16], 16);
+    let frame = frame(Kind::SessionPing, |_| {}, &[]);
+    let long = [0; 65536];
+    // SAFETY: all of it is ours, and as long as it says.
+    unsafe {
+        assert_eq!(rl_golden_mac(&key, 0, null(), 0, out.as_mut_ptr(), room), 16);
+        assert_eq!(out, rackloom_auth::mac(&key, &[]));
+        assert_eq!(rl_golden_mac(&key, 1, null(), 0, out.as_mut_ptr(), room), 16);
+        assert_eq!(out, rackloom_auth::prf(&key, &[]));
+        assert_eq!(rl_golden_mac(&key, 2, null(), 0, out.as_mut_ptr(), room), ARGUMENT);
+        assert_eq!(rl_golden_mac(null(), 0, null(), 0, out.as_mut_ptr(), room), ARGUMENT);
+
+        let bound = |direction| rackloom_auth::Bound { frame: &frame, boot: 3, direction, counter: 9 };
+        let session = rackloom_auth::SessionKey::new(&key);
+        for (to_host, direction) in [(0, rackloom_auth::Direction::ToCard), (1, rackloom_auth::Direction::ToHost)] {
+            let length = rl_golden_tag(&key, 3, to_host, 9, frame.as_ptr(), frame.len(), out.as_mut_ptr(), room);
+            assert_eq!((length, Some(rackloom_auth::Tag(out))), (16, session.tag(&bound(direction))));
+        }
+        assert_eq!(rl_golden_tag(&key, 3, 2, 9, null(), 0, out.as_mut_ptr(), room), ARGUMENT);
+        assert_eq!(rl_golden_tag(&key, 3, 0, 9, long.as_ptr(), long.len(), out.as_mut_ptr(), room), REFUSED);
     }
 }

@@ -49,5 +49,6 @@ pub use error::{ChannelError, Closed, Violation};
 pub use hello::{Refusal, Token};
 pub use limits::{CLIENTS_MAX, Limits, Spin};
 pub use ring::{BODY_MAX, Corrupt};
-pub use server::{Given, Grant, Handover, Identity, Peer, Receipt, Server, ServerConfig, Taken, Tenant};
+pub use server::{Arena, Given, Grant, Handover, Identity, Peer, Receipt, Server, ServerConfig, Taken, Tenant};
+pub use sys::map::Kept;
 pub use tls::{Authorities, Pin, TlsError, TlsIdentity};

@@ -49,21 +49,29 @@ fn hello(role: Role, session: [u8; 16]) -> [u8; Hello::LEN] {
     Hello { role, features: u64::MAX, token: [0; 32], session }.encode()
 }
 
+/// A packet of the server's, and the file that comes with it.
+fn packet(socket: &OwnedFd) -> (Vec<u8>, File) {
+    let mut bytes = vec![0; 256];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let iov = &mut [IoSliceMut::new(&mut bytes)];
+    let got = rustix::net::recvmsg(socket, iov, &mut control, RecvFlags::empty()).unwrap().bytes;
+    let mut files = control.drain().filter_map(|m| match m {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    });
+    let file = File::from(files.next().expect("it comes with a file"));
+    drop(files);
+    bytes.truncate(got);
+    (bytes, file)
+}
+
 impl Raw {
     fn new(place: &Place) -> (Self, Peer) {
         let socket = connect(place.server.endpoint());
         rustix::net::send(&socket, &hello(Role::Messages, [0; 16]), SendFlags::NOSIGNAL).unwrap();
-        let mut answer = [0; Welcome::LEN];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let iov = &mut [IoSliceMut::new(&mut answer)];
-        rustix::net::recvmsg(&socket, iov, &mut control, RecvFlags::empty()).unwrap();
-        let mut files = control.drain().filter_map(|m| match m {
-            RecvAncillaryMessage::ScmRights(mut files) => files.next(),
-            _ => None,
-        });
-        let memory = File::from(files.next().expect("the rings"));
-        drop(files);
+        let (answer, memory) = packet(&socket);
+        let answer: [u8; Welcome::LEN] = answer.try_into().unwrap();
         let welcome = Welcome::decode(&answer).unwrap().unwrap();
         assert_eq!(welcome.features, 0, "only what both know");
         let peer = place.server.accept(deadline()).unwrap().unwrap();
@@ -186,6 +194,51 @@ fn word() -> impl Strategy<Value = Result<u32, u32>> {
         any::<u16>().prop_map(|w| Ok(w.into())),
         any::<u32>().prop_map(Err)
     ]
+}
+
+/// Counts when it is dropped.
+struct Dropped(std::sync::Arc<AtomicU32>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A device may be moving its bytes, by their address, while the client does all that it can to take them away.
+#[test]
+fn an_arena_stays_whole_for_as_long_as_the_server_uses_it() {
+    const LEN: u64 = 8192;
+    let place = Place::new(Transport::Shm, ServerConfig::default());
+    let (raw, peer) = Raw::new(&place);
+    let ask = [&message_head(RESERVED, 16)[..], &[0; 8], &LEN.to_le_bytes()].concat();
+    let free = [&message_head(RESERVED + 1, 4)[..], &1_u64.to_le_bytes()].concat();
+    let (asked, freed) = (ask.len() as u32, (ask.len() + free.len()) as u32);
+    raw.records(&[ask, free].concat());
+    raw.word(HEAD_TO_SERVER, raw.start.wrapping_add(asked));
+    assert_eq!(recv_all(&peer), None);
+    let (_, file) = packet(&raw.socket);
+    let what = BulkRef::decode(&[1_u64, 0, LEN].map(u64::to_le_bytes).concat().try_into().unwrap());
+    let taken = peer.take(&what, None).unwrap();
+    let dropped = std::sync::Arc::default();
+    let kept = std::sync::Arc::clone(&dropped);
+    assert!(taken.arena().unwrap().keep(|| Some(Box::new(Dropped(kept)))));
+    for len in [0, 4096, 1 << 20] {
+        assert!(file.set_len(len).is_err(), "its size is sealed");
+    }
+    let hole = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+    let _ = rustix::fs::fallocate(&file, hole, 0, LEN); // Its bytes are the client's to lose.
+    raw.word(HEAD_TO_SERVER, raw.start.wrapping_add(freed));
+    assert_eq!((recv_all(&peer), peer.bulk_bytes()), (None, 0));
+    assert!(matches!(peer.take(&what, None), Err(ChannelError::BadReference { .. })), "it has given it back");
+    drop((raw, file));
+    assert_eq!(end_of(&peer), Closed::PeerGone);
+    drop(peer);
+    let mut bytes = vec![1; LEN as usize];
+    taken.read(0, &mut bytes);
+    assert_eq!(dropped.load(Ordering::SeqCst), 0, "a transfer is under way");
+    drop(taken);
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use prometheus_client::metrics::gauge::Gauge;
 use rackloom_opencl_wire::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +24,21 @@ pub struct TenantLimits {
     pub programs: u64,
     /// Objects of each kind.
     pub objects: u32,
+    /// Bytes of arenas that a runtime has pinned.
+    pub registered: u64,
 }
 
 /// How many programs of the largest size a tenant may have, unless somebody says otherwise.
 const LARGEST_PROGRAMS: u64 = 4;
 
+/// Bytes of arenas that may be pinned for a tenant, unless somebody says otherwise: pinned memory is the machine's at
+/// the cost of all that need it otherwise.
+pub(crate) const REGISTERED: u64 = 1 << 30;
+
 impl From<Limits> for TenantLimits {
     fn from(Limits { memory, objects, program, .. }: Limits) -> Self {
-        Self { memory, programs: program.saturating_mul(LARGEST_PROGRAMS), objects }
+        let programs = program.saturating_mul(LARGEST_PROGRAMS);
+        Self { memory, programs, objects, registered: REGISTERED }
     }
 }
 
@@ -47,6 +55,8 @@ pub(crate) enum Account {
     Programs,
     /// The tenant's kernels.
     Kernels,
+    /// The tenant's bytes of arenas that a runtime has pinned.
+    Registered,
     /// This machine's memory, for buffers and programs.
     Host,
     /// This machine's memory, for arenas that a client shares with its worker.
@@ -67,6 +77,7 @@ pub(crate) struct TenantQuotas {
     buffers: Arc<Quota>,
     programs: Arc<Quota>,
     kernels: Arc<Quota>,
+    registered: Arc<Quota>,
 }
 
 /// What a client's things are charged to: quotas here, or in the manager's process.
@@ -80,6 +91,21 @@ pub(crate) trait Purse: Debug + Send + Sync {
 pub(crate) struct Accounts {
     pub(crate) tenant: Arc<TenantQuotas>,
     pub(crate) host: Arc<Quota>,
+    /// Counts the bytes that are registered, for people.
+    pub(crate) registered: Gauge,
+}
+
+/// Bytes that a gauge shows until this is dropped.
+#[derive(Debug)]
+struct Shown {
+    gauge: Gauge,
+    bytes: i64,
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.gauge.dec_by(self.bytes);
+    }
 }
 
 /// Parts of quotas; given back when dropped.
@@ -132,6 +158,7 @@ impl TenantQuotas {
             buffers: Quota::new(objects),
             programs: Quota::new(objects),
             kernels: Quota::new(objects),
+            registered: Quota::new(limits.registered),
         })
     }
 
@@ -140,13 +167,14 @@ impl TenantQuotas {
         if self.memory.limit() == most {
             return Arc::clone(self);
         }
-        let Self { program_bytes, buffers, programs, kernels, .. } = &**self;
+        let Self { program_bytes, buffers, programs, kernels, registered, .. } = &**self;
         Arc::new(Self {
             memory: Quota::new(most),
             program_bytes: Arc::clone(program_bytes),
             buffers: Arc::clone(buffers),
             programs: Arc::clone(programs),
             kernels: Arc::clone(kernels),
+            registered: Arc::clone(registered),
         })
     }
 
@@ -164,6 +192,7 @@ impl Accounts {
             Account::Buffers => &self.tenant.buffers,
             Account::Programs => &self.tenant.programs,
             Account::Kernels => &self.tenant.kernels,
+            Account::Registered => &self.tenant.registered,
             Account::Host | Account::HostArenas => &self.host,
         }
     }
@@ -175,7 +204,14 @@ impl Purse for Accounts {
             return None; // Nothing costs so much: it is a worker's nonsense.
         }
         let parts = bill.iter().map(|(account, amount)| self.quota(*account).part(*amount));
-        parts.collect::<Option<Vec<_>>>().map(Charge::of)
+        let parts = parts.collect::<Option<Vec<_>>>()?;
+        let registered = bill.iter().filter(|(account, _)| *account == Account::Registered);
+        let shown = registered.map(|(_, amount)| {
+            let (gauge, bytes) = (self.registered.clone(), i64::try_from(*amount).unwrap_or(i64::MAX));
+            gauge.inc_by(bytes);
+            Shown { gauge, bytes }
+        });
+        Some(Charge::of((parts, shown.collect::<Vec<_>>())))
     }
 }
 
@@ -209,8 +245,8 @@ mod tests {
     }
 
     fn accounts() -> Accounts {
-        let tenant = TenantQuotas::new(TenantLimits { memory: 100, programs: 70, objects: 3 });
-        Accounts { tenant, host: Quota::new(50) }
+        let tenant = TenantQuotas::new(TenantLimits { memory: 100, programs: 70, objects: 3, registered: 0 });
+        Accounts { tenant, host: Quota::new(50), registered: Gauge::default() }
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub struct BoardInfo {
     /// Whether a backed buffer's memory is the board's own: what either side writes there while no operation is under
     /// way is what the other one reads, and there is nothing to map.
     pub shares_memory: bool,
+    /// Whether the manager registers arenas with the board's runtime, so that bulk goes from and to them at the rate of
+    /// the board's bus: then the library's own copies are what takes time.
+    pub registers: bool,
 }
 
 /// What a session may have at a time. The library refuses calls that exceed it; the manager ends a session that does.

@@ -49,6 +49,42 @@ impl Config {
     }
 }
 
+/// How bytes are copied into and out of registered arenas, where the environment says so: `RACKLOOM_COPY_HELPERS`,
+/// `RACKLOOM_COPY_STREAMING`, `RACKLOOM_COPY_PIECE`. What it does not say is tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// Threads that help.
+    pub helpers: Option<usize>,
+    /// Bytes of the shortest transfer that goes past the caches.
+    pub streaming_from: Option<usize>,
+    /// Bytes of a piece; a multiple of 4096.
+    pub piece: Option<usize>,
+}
+
+impl Copies {
+    /// Reads the variables. Invalid values are logged ([`log`]) and ignored.
+    pub fn from_environment() -> Self {
+        Self {
+            helpers: number("RACKLOOM_COPY_HELPERS", |_| true),
+            streaming_from: number("RACKLOOM_COPY_STREAMING", |_| true),
+            piece: number("RACKLOOM_COPY_PIECE", |n| (PIECES.contains(&n)) && n.is_multiple_of(4096)),
+        }
+    }
+}
+
+/// Pieces that make sense, in bytes.
+const PIECES: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
+
+/// A variable's number.
+fn number(name: &str, is_valid: impl Fn(usize) -> bool) -> Option<usize> {
+    let text = std::env::var(name).ok()?;
+    let number = text.trim().parse().ok().filter(|n| is_valid(*n));
+    if number.is_none() {
+        log(|| format!("{name} is ignored: {text:?} is no number that it takes"));
+    }
+    number
+}
+
 fn parse_managers(list: &str) -> Vec<Endpoint> {
     let entries = list.split(',').map(str::trim).filter(|e| !e.is_empty());
     entries.filter_map(|e| e.parse().map_err(|why| log(|| format!("RACKLOOM_MANAGERS: {why}"))).ok()).collect()

@@ -21,6 +21,7 @@
 //! |---|---|
 //! | `error`, `sync`, `config`, `process` | error codes; locks; the environment; values of a process, lost by a fork |
 //! | `stats`, `callback`, `info` | counters; the thread that calls the program; results of the `clGet...Info` calls |
+//! | `copier` | copies between the program's memory and registered arenas |
 //! | `includes` | files that sources include |
 //! | `handle` | handles, and the lists of objects that exist |
 //! | `host_memory`, `mapping` | memory that commands read and write; memory in which the program sees a buffer |
@@ -34,6 +35,7 @@ mod api;
 mod callback;
 mod command;
 mod config;
+mod copier;
 mod error;
 mod handle;
 mod host_memory;

@@ -1,6 +1,8 @@
 //! Mappings: memory in which the program sees a part of a buffer.
 #![allow(unsafe_code)]
 
+use std::sync::Arc;
+
 use rackloom_ipc::{Bulk, BulkRef};
 
 use crate::error::{Error, Result};
@@ -15,7 +17,7 @@ pub struct Mapping {
     /// `CL_MAP_...`.
     pub flags: u64,
     /// The memory, if the buffer has none of its own.
-    bulk: Option<Bulk>,
+    bulk: Option<Arc<Bulk>>,
 }
 
 // SAFETY: the pointer is only handed to the program, and compared.
@@ -33,7 +35,7 @@ impl Mapping {
     ///
     /// # Errors
     /// The system has no memory.
-    pub fn own(bulk: Bulk, offset: u64, flags: u64) -> Result<Self> {
+    pub fn own(bulk: Arc<Bulk>, offset: u64, flags: u64) -> Result<Self> {
         Ok(Self { at: bulk.as_ptr()?, offset, len: bulk.len() as usize, flags, bulk: Some(bulk) })
     }
 
@@ -48,7 +50,7 @@ impl Mapping {
     }
 
     fn bulk(&self) -> Result<&Bulk> {
-        self.bulk.as_ref().ok_or(Error(opencl_sys::CL_MAP_FAILURE))
+        self.bulk.as_deref().ok_or(Error(opencl_sys::CL_MAP_FAILURE))
     }
 
     /// Prepares the memory for what the manager reads.

@@ -33,6 +33,8 @@ pub static INLINE_BYTES: Count = Count::new();
 pub static BULK_BYTES: Count = Count::new();
 /// Bytes of bulk that this library copied between the program's memory and bulk memory.
 pub static COPIED_BYTES: Count = Count::new();
+/// Nanoseconds of it, where helpers took part.
+pub static COPYING_NS: Count = Count::new();
 /// Commands that were held back.
 pub static HELD: Count = Count::new();
 
@@ -41,13 +43,14 @@ pub fn print_at_exit() {
     static ONCE: Once = Once::new();
     extern "C" fn print() {
         eprintln!(
-            "rackloom-opencl: {} messages, {} operations ({} held), {} bytes inline, {} bytes bulk, {} bytes copied",
+            "rackloom-opencl: {} messages, {} operations ({} held), {} bytes inline, {} bytes bulk, {} bytes copied ({} ms with helpers)",
             MESSAGES.now(),
             OPERATIONS.now(),
             HELD.now(),
             INLINE_BYTES.now(),
             BULK_BYTES.now(),
-            COPIED_BYTES.now()
+            COPIED_BYTES.now(),
+            COPYING_NS.now() / 1_000_000
         );
     }
     if crate::config::logs() {

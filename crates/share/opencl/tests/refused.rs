@@ -47,7 +47,10 @@ fn refuse(peer: &Peer) {
                 }
                 Asked::Board { request, .. } => {
                     let (name, device, platform) = ("a board".to_owned(), Vec::new(), Vec::new());
-                    (request, Ok(Answer::Board(BoardInfo { name, device, platform, shares_memory: false })))
+                    (
+                        request,
+                        Ok(Answer::Board(BoardInfo { name, device, platform, shares_memory: false, registers: false })),
+                    )
                 }
                 Asked::Open { request, .. } => (request, Err(CL_DEVICE_NOT_AVAILABLE)),
                 other => panic!("{other:?}"),

@@ -5,7 +5,7 @@ use crate::metadata::{DepKind, Workspace};
 
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
 const LAYERS: [&[&str]; 11] = [
-    &["core/node", "core/wire", "run/sync"],
+    &["core/auth", "core/node", "core/wire", "run/sync"],
     &["core/transport", "core/image", "check/report", "run/pager"],
     &["core/bridge", "core/role", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],

@@ -11,6 +11,7 @@ mod workloads;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use opencl3::device::{CL_DEVICE_TYPE_CPU, Device};
 use rackloom_report::Progress;
 
 use crate::error::Result;
@@ -89,5 +90,6 @@ pub fn run(ways: &Ways, options: &Options, progress: &mut dyn Progress) -> Resul
         }
         None => None,
     };
-    Ok(Report::new(ways.name.clone(), bench.rows, sweep, copies, options.quick))
+    let is_processor = Device::new(ways.devices[0]).dev_type()? & CL_DEVICE_TYPE_CPU != 0;
+    Ok(Report::new((ways.name.clone(), is_processor), bench.rows, sweep, copies, options.quick))
 }

@@ -83,6 +83,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_with_an_arena_goes_before_its_memory_does() {
+        /// Reads the memory as it goes, as a runtime may that has it registered.
+        struct Registered(*const u8, Arc<std::sync::atomic::AtomicU32>);
+        // SAFETY: only its last owner uses the pointer.
+        #[allow(unsafe_code)]
+        unsafe impl Send for Registered {}
+        // SAFETY: as above.
+        #[allow(unsafe_code)]
+        unsafe impl Sync for Registered {}
+        impl Drop for Registered {
+            fn drop(&mut self) {
+                // SAFETY: mapped still; otherwise this faults, and the test with it.
+                #[allow(unsafe_code)]
+                let byte = unsafe { self.0.read_volatile() };
+                self.1.store(byte.into(), std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+        let (mut arenas, seen) = (Arenas::default(), Arc::new(std::sync::atomic::AtomicU32::new(0)));
+        let (id, _file) = arenas.make(4096, Box::new(())).unwrap();
+        let (map, ..) = arenas.find(&BulkRef { id: id.into(), offset: 0, len: 1 }).unwrap();
+        map.write(0, &[7]);
+        assert_eq!((map.count(10), map.count(1)), (0, 10));
+        let make = || Some(Box::new(Registered(map.at(0, 1), Arc::clone(&seen))) as _);
+        assert!(map.keep(make));
+        assert!(map.keep(|| unreachable!("it is made once")));
+        arenas.free(id).unwrap();
+        assert_eq!(seen.load(std::sync::atomic::Ordering::Relaxed), 0, "a transfer may use it still");
+        drop(map);
+        assert_eq!(seen.load(std::sync::atomic::Ordering::Relaxed), 7);
+    }
+
+    #[test]
     fn references_outside_an_arena_are_refused() {
         let mut arenas = Arenas::default();
         let (id, _file) = arenas.make(8192, Box::new(())).unwrap();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::tcp::TcpPeer;
 use crate::error::ChannelError;
-use crate::sys::map::{Block, Mapping, Memory};
+use crate::sys::map::{Block, Kept, Mapping, Memory};
 
 /// Bytes from a client. On one node the client may change them at any time: copy them before validating them, and pass
 /// the pointer only to code that does not depend on their values.
@@ -21,6 +21,42 @@ struct Part {
     offset: usize,
     len: usize,
     remote: Option<Remote>,
+}
+
+/// The arena that a part lies in: memory of one client that this process maps, always at the same address.
+#[derive(Debug)]
+pub struct Arena<'a>(&'a Mapping);
+
+impl Arena<'_> {
+    /// Address of the first byte.
+    #[must_use]
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.0.at(0, self.0.len())
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it is empty; none is.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Counts bytes that are about to be moved from or to it; how many there were before.
+    #[must_use]
+    pub fn count(&self, bytes: u64) -> u64 {
+        self.0.count(bytes)
+    }
+
+    /// Keeps what `make` gives for as long as the arena is mapped: it is dropped before the memory goes. `make` is
+    /// called once in the arena's life, even if it gives nothing. Whether there is something.
+    pub fn keep(&self, make: impl FnOnce() -> Option<Kept>) -> bool {
+        self.0.keep(make)
+    }
 }
 
 /// The quota that a buffer over TCP counts against, and its destination.
@@ -55,6 +91,13 @@ impl Part {
         this.map_or(std::ptr::without_provenance_mut(128), |p| p.memory.at(p.offset, p.len))
     }
 
+    fn arena(this: Option<&Self>) -> Option<Arena<'_>> {
+        match &this?.memory {
+            Memory::Shared(map) => Some(Arena(map)),
+            Memory::Own(_) => None,
+        }
+    }
+
     fn check(this: Option<&Self>, offset: usize, len: usize) {
         let have = this.map_or(0, |p| p.len);
         assert!(offset <= have && len <= have - offset, "{len} bytes at {offset} of {have}");
@@ -84,6 +127,12 @@ impl Taken {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// The arena that the bytes lie in, on one node.
+    #[must_use]
+    pub fn arena(&self) -> Option<Arena<'_>> {
+        Part::arena(self.0.as_ref())
     }
 
     /// The address of the bytes while this is held; for reading only.
@@ -127,6 +176,12 @@ impl Given {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// The arena that the place lies in, on one node.
+    #[must_use]
+    pub fn arena(&self) -> Option<Arena<'_>> {
+        Part::arena(self.0.as_ref())
     }
 
     /// The address to write the bytes to while this is held.

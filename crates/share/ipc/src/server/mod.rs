@@ -30,7 +30,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use self::acceptor::Acceptor;
-pub use self::bulk::{Given, Taken};
+pub use self::bulk::{Arena, Given, Taken};
 pub use self::config::{Grant, Identity, Receipt, ServerConfig};
 pub use self::handover::Handover;
 pub use self::peer::Peer;

@@ -6,8 +6,8 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -17,9 +17,16 @@ use rustix::mm::{MapFlags, ProtFlags};
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     len: usize,
+    /// Bytes that were moved from or to it.
+    moved: AtomicU64,
+    /// What its user keeps with it; dropped before the memory is unmapped.
+    kept: OnceLock<Option<Kept>>,
     /// Dropped when the memory is unmapped.
     _receipt: Option<Box<dyn Any + Send + Sync>>,
 }
+
+/// Something that must not outlive memory.
+pub type Kept = Box<dyn Any + Send + Sync>;
 
 impl fmt::Debug for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +67,18 @@ impl Mapping {
             rustix::mm::mmap(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)
         }?;
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("a map at address 0"))?;
-        Ok(Self { start, len, _receipt: None })
+        Ok(Self { start, len, moved: AtomicU64::new(0), kept: OnceLock::new(), _receipt: None })
+    }
+
+    /// Counts bytes that are about to be moved from or to it; how many there were before.
+    pub(crate) fn count(&self, bytes: u64) -> u64 {
+        self.moved.fetch_add(bytes, Ordering::Relaxed)
+    }
+
+    /// Keeps what `make` gives until the memory is unmapped; called once, even if it gives nothing. Whether there is
+    /// something.
+    pub(crate) fn keep(&self, make: impl FnOnce() -> Option<Kept>) -> bool {
+        self.kept.get_or_init(make).is_some()
     }
 
     /// Keeps a receipt while it is mapped.
@@ -114,6 +132,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        drop(self.kept.take());
         // SAFETY: the map was made in `new`, and nobody has a pointer into it that may outlive `self`.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }

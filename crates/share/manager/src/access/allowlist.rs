@@ -178,11 +178,12 @@ mod tests {
     use super::*;
     use crate::quota::{Account, Accounts, Charge, Purse as _, Quota};
 
-    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10 };
+    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10, registered: 0 };
 
     /// The bytes of buffers that this grants are taken.
     fn takes(grant: &Grant, bytes: u64) -> Option<Charge> {
-        let accounts = Accounts { tenant: Arc::clone(&grant.quotas), host: Quota::new(0) };
+        let accounts =
+            Accounts { tenant: Arc::clone(&grant.quotas), host: Quota::new(0), registered: Default::default() };
         accounts.pay(&[(Account::Memory, bytes)])
     }
 

@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn a_user_and_an_address_have_one_quota_each_while_they_have_clients() {
         let strangers = Strangers::default();
-        let limits = TenantLimits { memory: 100, programs: 100, objects: 10 };
+        let limits = TenantLimits { memory: 100, programs: 100, objects: 10, registered: 0 };
         let unix = |uid, pid| strangers.quotas(&Identity::Unix { pid, uid, gid: pid }, limits);
         let tcp =
             |host: u8, port: u16| strangers.quotas(&Identity::Tcp { from: ([10, 0, 0, host], port).into() }, limits);

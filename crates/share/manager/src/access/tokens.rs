@@ -160,10 +160,11 @@ mod tests {
     use super::*;
     use crate::quota::{Account, Accounts, Charge, Purse as _, Quota};
 
-    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10 };
+    const LIMITS: TenantLimits = TenantLimits { memory: 1000, programs: 1000, objects: 10, registered: 0 };
 
     fn takes(tokens: &Tokens, token: &Token, bytes: u64) -> Option<Charge> {
-        let accounts = Accounts { tenant: tokens.grant(token)?.quotas, host: Quota::new(0) };
+        let accounts =
+            Accounts { tenant: tokens.grant(token)?.quotas, host: Quota::new(0), registered: Default::default() };
         accounts.pay(&[(Account::Memory, bytes)])
     }
 

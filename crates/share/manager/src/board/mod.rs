@@ -7,7 +7,7 @@ pub mod paced;
 
 use std::sync::Arc;
 
-use rackloom_ipc::{Given, Taken};
+use rackloom_ipc::{Arena, Given, Kept, Taken};
 use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Rect, Times};
 
 use crate::code::Code;
@@ -49,6 +49,22 @@ pub trait Space: Send + Sync + Sized + 'static {
 
     /// Size of a buffer in bytes.
     fn size(buffer: &Self::Buffer) -> u64;
+
+    /// The client's view of a buffer, if mapping moves bytes between it and the board.
+    fn backing(_: &Self::Buffer) -> Option<&Given> {
+        None
+    }
+
+    /// Bytes that the board moves in a second from and to arenas that are registered; `None` if it registers none.
+    fn registers(&self) -> Option<u64> {
+        None
+    }
+
+    /// Registers an arena: what is given ends that when it is dropped, while the arena is still mapped. `None` if the
+    /// runtime cannot; transfers are then as slow as others.
+    fn register(&self, _at: *mut u8, _len: usize, _charge: Charge) -> Option<Kept> {
+        None
+    }
 
     /// Makes a sub-buffer of a buffer.
     ///
@@ -384,6 +400,21 @@ impl Sink {
 }
 
 impl<S: Space> Operation<S> {
+    /// The arena from or to which it moves bytes.
+    #[must_use]
+    pub fn arena(&self) -> Option<Arena<'_>> {
+        match self {
+            Self::Write { from: Source::Bulk(taken), .. } | Self::WriteRect { from: Source::Bulk(taken), .. } => {
+                taken.arena()
+            }
+            Self::Read { into: Sink::Bulk(given), .. } | Self::ReadRect { into: Sink::Bulk(given), .. } => {
+                given.arena()
+            }
+            Self::Map { buffer, .. } | Self::Unmap { buffer, .. } => S::backing(buffer)?.arena(),
+            _ => None,
+        }
+    }
+
     /// Number of bytes that it moves.
     #[must_use]
     pub fn bytes(&self) -> u64 {

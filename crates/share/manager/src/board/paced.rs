@@ -43,7 +43,7 @@ impl PacedBoard {
     /// A board of this name that otherwise describes itself as `like` does.
     #[must_use]
     pub fn new(name: &str, pace: Pace, like: &BoardInfo) -> Self {
-        let info = BoardInfo { name: name.to_owned(), shares_memory: false, ..like.clone() };
+        let info = BoardInfo { name: name.to_owned(), shares_memory: false, registers: false, ..like.clone() };
         Self { info, pace: Arc::new(pace), free_at: Arc::default() }
     }
 
@@ -56,7 +56,8 @@ impl PacedBoard {
             (CL_DEVICE_MAX_WORK_GROUP_SIZE, GROUP_MAX.to_ne_bytes().to_vec()),
             (CL_DEVICE_MAX_WORK_ITEM_SIZES, [GROUP_MAX; 3].map(usize::to_ne_bytes).concat()),
         ];
-        let like = BoardInfo { name: String::new(), device, platform: Vec::new(), shares_memory: false };
+        let like =
+            BoardInfo { name: String::new(), device, platform: Vec::new(), shares_memory: false, registers: false };
         Self::new(name, pace, &like)
     }
 }

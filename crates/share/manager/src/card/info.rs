@@ -44,5 +44,5 @@ pub(super) fn board(card: &CardInfo, name: &str) -> BoardInfo {
         (CL_PLATFORM_NAME, text("Rackloom cards")),
         (CL_PLATFORM_VENDOR, text("Rackloom")),
     ];
-    BoardInfo { name: name.to_owned(), device, platform, shares_memory: false }
+    BoardInfo { name: name.to_owned(), device, platform, shares_memory: false, registers: false }
 }

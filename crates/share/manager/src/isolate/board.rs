@@ -158,7 +158,8 @@ impl SharedBoard for Shared {
         }
         // A buffer that is released is charged until the board is through with it.
         let charges = 4 * endpoint.limits.objects as usize + handover.bulk_count_max();
-        let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&self.board.pool.host.memory) };
+        let host = Arc::clone(&self.board.pool.host.memory);
+        let accounts = Accounts { tenant: grant.quotas, host, registered: self.metrics.registered.clone() };
         let account = WorkerQuota::new(accounts, charges);
         let watched = Arc::new(Watched {
             name: name.clone(),

@@ -77,6 +77,8 @@ pub(crate) struct DeviceOrigin {
     pub(crate) device: usize,
     /// Whether it is a processor, which has no device file.
     pub(crate) is_processor: bool,
+    /// If arenas are registered: bytes that it moves in a second from and to them.
+    pub(crate) registers: Option<u64>,
 }
 
 /// A client to serve. The first file is the shared page, the others are the channel's.

@@ -19,7 +19,8 @@ pub fn probe() -> io::Result<Layers> {
     let host = Host::new(default_for_this_machine()).map_err(io::Error::other)?;
     let start = |enclosure| -> io::Result<Layers> {
         // A library that nothing can open.
-        let origin = DeviceOrigin { library: PathBuf::new(), platform: 0, device: 0, is_processor: true };
+        let origin =
+            DeviceOrigin { library: PathBuf::new(), platform: 0, device: 0, is_processor: true, registers: None };
         let own = host.home.path().join("worker");
         let setup = WorkerSetup { origin, own, access: ReadAccess::Runtime, memory: 0 };
         let mut layers = Worker::start(setup, enclosure, host.group(0))?.0.layers;

@@ -389,8 +389,8 @@ fn a_board_is_never_used_for_longer_than_it_is_there() {
 
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
-    let tenant = TenantQuotas::new(TenantLimits { memory: 1000, programs: 1000, objects: 9 });
-    let accounts = Accounts { tenant, host: Quota::new(500) };
+    let tenant = TenantQuotas::new(TenantLimits { memory: 1000, programs: 1000, objects: 9, registered: 0 });
+    let accounts = Accounts { tenant, host: Quota::new(500), registered: Default::default() };
     let memory = |bytes| [(Account::Memory, bytes)];
     let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {

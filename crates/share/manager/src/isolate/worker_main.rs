@@ -119,7 +119,7 @@ fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
     let platform = Runtime::open(&origin.library)?.into_iter().nth(origin.platform);
     let platform = platform.context("the runtime has fewer platforms than before")?;
     let board = NativeBoard::all(platform)?.into_iter().nth(origin.device);
-    board.context("the runtime has fewer devices than before")
+    Ok(board.context("the runtime has fewer devices than before")?.registering(origin.registers))
 }
 
 fn serve(

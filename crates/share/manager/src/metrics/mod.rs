@@ -58,6 +58,7 @@ pub struct Metrics {
     held: Family<OfBoard, Seconds>,
     depth: Family<OfBoard, Gauge>,
     tenants: Family<OfBoard, Gauge>,
+    registered: Family<OfBoard, Gauge>,
     task: Family<OfBoard, Latencies>,
     wait: Family<OfBoard, Latencies>,
     cut: Family<OfBoard, Counter>,
@@ -89,6 +90,7 @@ pub(crate) struct BoardMetrics {
     pub(crate) held: Seconds,
     pub(crate) depth: Gauge,
     tenants: Gauge,
+    pub(crate) registered: Gauge,
     pub(crate) task: Latencies,
     pub(crate) wait: Latencies,
     pub(crate) cut: Counter,
@@ -140,6 +142,7 @@ impl Default for Metrics {
             held: Family::default(),
             depth: Family::default(),
             tenants: Family::default(),
+            registered: Family::default(),
             task: Family::default(),
             wait: Family::default(),
             cut: Family::default(),
@@ -163,6 +166,8 @@ impl Default for Metrics {
         registry.register_with_unit("board_held", held, seconds(), metrics.held.clone());
         registry.register("board_queue_depth", "Tasks that wait for the board", metrics.depth.clone());
         registry.register("tenants", "Clients that have the board open", metrics.tenants.clone());
+        let registered = "Bytes of clients' arenas that the board's runtime has pinned";
+        registry.register("board_registered_bytes", registered, metrics.registered.clone());
         registry.register_with_unit("task", "Time that each task had the board", seconds(), metrics.task.clone());
         registry.register_with_unit("task_wait", "Time that each task waited", seconds(), metrics.wait.clone());
         registry.register("tasks_cut", "Tasks that were cut after their time", metrics.cut.clone());
@@ -203,6 +208,7 @@ impl Metrics {
             held: self.held.get_or_create_owned(&label),
             depth: self.depth.get_or_create_owned(&label),
             tenants: self.tenants.get_or_create_owned(&label),
+            registered: self.registered.get_or_create_owned(&label),
             task: self.task.get_or_create_owned(&label),
             wait: self.wait.get_or_create_owned(&label),
             cut: self.cut.get_or_create_owned(&label),

@@ -13,6 +13,7 @@ use rackloom_opencl_wire::BoardInfo;
 use super::coherence::is_coherent;
 use super::objects::NativeSpace;
 use super::query;
+use super::registration::{LEN as TRIED, Trial, try_out};
 use super::runtime::{Device, Runtime, Table};
 use crate::board::Board;
 use crate::code::Code;
@@ -24,6 +25,20 @@ pub struct NativeBoard {
     device: Device,
     info: BoardInfo,
     is_processor: bool,
+    /// If arenas are registered: bytes that it moves in a second from and to them.
+    registers: Option<u64>,
+}
+
+/// Whether clients' arenas are registered with a board's runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Register {
+    /// Where it pays, which is tried at the manager's start.
+    #[default]
+    Auto,
+    /// On all boards, those included that work in clients' memory as it is: for tests.
+    Always,
+    /// On none.
+    Never,
 }
 
 /// The parameters of `clGetDeviceInfo` up to OpenCL 3.1. A runtime refuses those that it does not know.
@@ -60,14 +75,53 @@ impl NativeBoard {
             shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1)
                 && is_processor
                 && NativeSpace::new(runtime, Device(device)).is_ok_and(|space| is_coherent(&space)),
+            registers: false,
         };
-        Ok(Self { runtime, device: Device(device), info, is_processor })
+        Ok(Self { runtime, device: Device(device), info, is_processor, registers: None })
     }
 
     /// Whether it is a CPU.
     #[must_use]
     pub const fn is_processor(&self) -> bool {
         self.is_processor
+    }
+
+    /// Decides whether clients' arenas are registered; says why, for a person.
+    pub fn decide(&mut self, how: Register) -> String {
+        if how == Register::Never {
+            return "arenas are not registered (--register never)".into();
+        }
+        if self.info.shares_memory && how == Register::Auto {
+            return "it works in clients' memory as it is: nothing is moved".into();
+        }
+        let trial = NativeSpace::new(self.runtime, self.device).and_then(|space| try_out(&space));
+        let trial = match trial {
+            Ok(trial) => trial,
+            Err(Code(code)) => return format!("arenas are not registered: its runtime cannot (code {code})"),
+        };
+        let is_used = how == Register::Always || trial.pays();
+        if is_used {
+            self.registers = Some(trial.rate());
+            self.info.registers = true;
+            self.info.shares_memory = false;
+        }
+        let verdict = if is_used { "are registered" } else { "are not registered: it does not pay" };
+        let Trial { plain, registered } = trial;
+        let (mib, plain, registered) = (TRIED >> 20, plain.as_micros(), registered.as_micros());
+        format!(
+            "arenas {verdict}; {mib} MiB there and back take {registered} us from registered memory, {plain} us from other"
+        )
+    }
+
+    /// If arenas are registered: bytes that it moves in a second from and to them.
+    #[must_use]
+    pub const fn registers(&self) -> Option<u64> {
+        self.registers
+    }
+
+    /// The same as was decided in another process.
+    pub(crate) fn registering(self, registers: Option<u64>) -> Self {
+        Self { registers, ..self }
     }
 
     /// Gives it a name that is unique among the manager's boards.
@@ -99,6 +153,6 @@ impl Board for NativeBoard {
     }
 
     fn open(&self, _: &str) -> Result<NativeSpace, Code> {
-        NativeSpace::new(self.runtime, self.device)
+        Ok(NativeSpace::new(self.runtime, self.device)?.registering(self.registers))
     }
 }

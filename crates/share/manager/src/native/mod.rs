@@ -8,13 +8,15 @@ mod board;
 mod clock;
 mod coherence;
 mod handles;
+mod mirror;
 mod objects;
 mod output;
 mod query;
+mod registration;
 mod runtime;
 mod space;
 mod work;
 
-pub use board::NativeBoard;
+pub use board::{NativeBoard, Register};
 pub(crate) use output::Output;
 pub use runtime::{Runtime, installed};

@@ -11,6 +11,7 @@ use rackloom_ipc::Given;
 
 use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
+use super::mirror::Mirror;
 use super::output::Output;
 use super::runtime::{Device, Runtime, Table, make};
 use crate::code::Code;
@@ -36,6 +37,10 @@ pub struct NativeSpace {
     pub(super) output: Option<Output>,
     /// Whether no other tenant's bytes can be in the memory of new buffers.
     pub(super) has_own_memory: bool,
+    /// If arenas are registered: bytes that the board moves in a second from and to them.
+    pub(super) registers: Option<u64>,
+    /// For that alone: giving memory back must not wait for kernels.
+    pub(super) registrar: OnceLock<Arc<Queue>>,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -49,7 +54,10 @@ impl std::fmt::Debug for NativeSpace {
 pub struct NativeBuffer {
     // Dropped in this order.
     pub(super) memory: Memory,
+    /// The client's memory that is its own.
     pub(super) backing: Option<Given>,
+    /// The client's view of it, if it has memory of the board's.
+    pub(super) mirror: Option<Mirror>,
     pub(super) parent: Option<Arc<Self>>,
     pub(super) size: u64,
     /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
@@ -113,12 +121,28 @@ impl NativeSpace {
             last_end: AtomicU64::new(0),
             output: None,
             has_own_memory: false,
+            registers: None,
+            registrar: OnceLock::new(),
         })
     }
 
     /// The process is the tenant's own, and this is where its kernels print to. On a processor so is its memory.
     pub(crate) fn alone(self, output: Output, is_processor: bool) -> Self {
         Self { output: Some(output), has_own_memory: is_processor, ..self }
+    }
+
+    /// Arenas are registered, and the board then moves so many bytes a second.
+    pub(super) fn registering(self, registers: Option<u64>) -> Self {
+        Self { registers, ..self }
+    }
+
+    /// The queue with which arenas are registered.
+    pub(super) fn registrar(&self) -> Result<Arc<Queue>, Code> {
+        if let Some(queue) = self.registrar.get() {
+            return Ok(Arc::clone(queue));
+        }
+        let queue = make!(self.table, clCreateCommandQueue(self.context.raw(), self.device.0, 0))?;
+        Ok(Arc::clone(self.registrar.get_or_init(|| Arc::new(Queue::new(self.table, queue)))))
     }
 
     /// The queue for the current task.

@@ -13,14 +13,16 @@ use opencl_sys::{
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES,
     CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region, cl_int, cl_program, cl_uint,
 };
-use rackloom_ipc::Given;
+use rackloom_ipc::{Given, Kept};
 use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
 use rackloom_sync::lock;
 
 use super::handles::{Kernel, Memory, Program, Queue};
+use super::mirror::Mirror;
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
 use super::output::Output;
 use super::query;
+use super::registration::Registration;
 use super::runtime::{call, make};
 use super::work::Ticket;
 use super::{arguments, work};
@@ -82,20 +84,39 @@ impl Space for NativeSpace {
     type Ticket = Ticket;
 
     fn buffer(&self, flags: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<NativeBuffer, Code> {
+        if backing.as_ref().is_some_and(|place| place.len() as u64 != size) {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        // Where transfers from and to arenas are fast, the board's own memory is better than whatever the runtime makes
+        // of memory that it is told to use.
+        let (backing, mirror) =
+            if self.registers.is_some() { (None, backing.map(Mirror::new)) } else { (backing, None) };
         let (flags, host) = match &backing {
-            Some(place) if place.len() as u64 == size => (flags | CL_MEM_USE_HOST_PTR, place.as_mut_ptr().cast()),
-            Some(_) => return Err(Code(CL_INVALID_VALUE)),
+            Some(place) => (flags | CL_MEM_USE_HOST_PTR, place.as_mut_ptr().cast()),
             None => (flags, null_mut()),
         };
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
         let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
-        Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: charge })
+        Ok(NativeBuffer { memory, backing, mirror, parent: None, size, unscrubbed, _charge: charge })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
         buffer.size
+    }
+
+    fn backing(buffer: &NativeBuffer) -> Option<&Given> {
+        buffer.mirror.as_ref().map(|mirror| &mirror.place)
+    }
+
+    fn registers(&self) -> Option<u64> {
+        self.registers
+    }
+
+    fn register(&self, at: *mut u8, len: usize, charge: Charge) -> Option<Kept> {
+        // A runtime that can pin no more still moves bytes, as it does for everybody else.
+        Some(Box::new(Registration::new(self, at, len, Some(charge)).ok()?))
     }
 
     fn sub_buffer(
@@ -116,7 +137,7 @@ impl Space for NativeSpace {
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
         let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
         let parent = Some(Arc::clone(parent));
-        Ok(NativeBuffer { memory, backing: None, parent, size, unscrubbed, _charge: charge })
+        Ok(NativeBuffer { memory, backing: None, mirror: None, parent, size, unscrubbed, _charge: charge })
     }
 
     fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<NativeProgram, Code> {

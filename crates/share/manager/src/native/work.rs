@@ -10,9 +10,11 @@ use opencl_sys::{
     cl_event, cl_uint, cl_ulong,
 };
 use rackloom_opencl_wire::{Rect, Times, now_ns};
+use rackloom_sync::lock;
 
 use super::arguments;
 use super::handles::Event;
+use super::mirror::{Mirror, Move};
 use super::objects::{NativeBuffer, NativeSpace};
 use super::runtime::{call, make};
 use crate::board::{Operation, Shape, Sink, Value};
@@ -39,6 +41,7 @@ macro_rules! enqueue {
 /// Passes an operation to the runtime.
 pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>) -> Result<Ticket, Code> {
     let submitted = now_ns();
+    outdate(operation);
     let event = match operation {
         Operation::Write { buffer, offset, from } => {
             let (raw, len, at) = (buffer.memory.raw(), from.len(), from.as_ptr().cast());
@@ -128,10 +131,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             overwrite(space, buffer, *offset, *len, || fill(space, buffer, pattern, *offset, *len))
         }
         Operation::Map { buffer, flags, offset, len } => map(space, buffer, *flags, *offset, *len),
-        Operation::Unmap { buffer, offset, len } => {
-            let place = backing(buffer, *offset, *len)?;
-            enqueue!(space, clEnqueueUnmapMemObject(buffer.memory.raw(), place.cast()))
-        }
+        Operation::Unmap { buffer, offset, len } => unmap(space, buffer, *offset, *len),
         Operation::Launch { kernel, shape, arguments } => {
             arguments::set_all(space.table, kernel, arguments)?;
             for (_, value) in arguments.iter() {
@@ -144,7 +144,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             let (raw, dimensions) = (kernel.kernel.raw(), *dimensions as cl_uint);
             enqueue!(space, clEnqueueNDRangeKernel(raw, dimensions, offset.as_ptr(), global.as_ptr(), local))
         }
-        Operation::Marker => enqueue!(space, clEnqueueMarkerWithWaitList()),
+        Operation::Marker => marker(space),
     }?;
     Ok(Ticket { event, submitted, queued: now_ns() })
 }
@@ -158,6 +158,9 @@ pub(super) fn finish(
     let event = ticket.event.raw();
     let waited = call!(space.table, clWaitForEvents(1, &raw const event));
     if waited.is_err() {
+        if let Operation::Map { buffer, .. } | Operation::Unmap { buffer, .. } = operation {
+            buffer.mirror.iter().for_each(Mirror::is_outdated);
+        }
         let mut status = 0i32;
         let place = (&raw mut status).cast();
         let parameter = CL_EVENT_COMMAND_EXECUTION_STATUS;
@@ -233,7 +236,66 @@ fn fill(space: &NativeSpace, buffer: &NativeBuffer, pattern: &[u8], offset: u64,
     enqueue!(space, clEnqueueFillBuffer(raw, at, size, offset as usize, len as usize))
 }
 
+/// Notes that clients' views of buffers differ from what an operation leaves in them. It may not be executed, which is
+/// no harm.
+fn outdate(operation: &Operation<NativeSpace>) {
+    let changes = |buffer: &NativeBuffer| {
+        let whole = buffer.parent.as_deref().unwrap_or(buffer);
+        whole.mirror.iter().for_each(Mirror::is_outdated);
+    };
+    match operation {
+        Operation::Write { buffer, .. } | Operation::WriteRect { buffer, .. } | Operation::Fill { buffer, .. } => {
+            changes(buffer);
+        }
+        Operation::Copy { to, .. } | Operation::CopyRect { to, .. } => changes(to),
+        Operation::Launch { kernel, arguments, .. } => {
+            // Those of earlier launches, too.
+            lock(&kernel.held).iter().flatten().for_each(|buffer| changes(buffer));
+            for (_, value) in arguments {
+                if let Value::Buffer(Some(buffer)) = value {
+                    changes(buffer);
+                }
+            }
+        }
+        Operation::Read { .. }
+        | Operation::ReadRect { .. }
+        | Operation::Map { .. }
+        | Operation::Unmap { .. }
+        | Operation::Marker => {}
+    }
+}
+
+fn marker(space: &NativeSpace) -> Result<Event, Code> {
+    enqueue!(space, clEnqueueMarkerWithWaitList())
+}
+
+fn unmap(space: &NativeSpace, buffer: &NativeBuffer, offset: u64, len: u64) -> Result<Event, Code> {
+    let Some(mirror) = &buffer.mirror else {
+        let place = backing(buffer, offset, len)?;
+        return enqueue!(space, clEnqueueUnmapMemObject(buffer.memory.raw(), place.cast()));
+    };
+    let at = mirror.at(offset, len)?;
+    match mirror.unmap(offset, len)? {
+        Move::Nothing => marker(space),
+        Move::Bytes => overwrite(space, buffer, offset, len, || {
+            let (raw, first, len) = (buffer.memory.raw(), offset as usize, len as usize);
+            enqueue!(space, clEnqueueWriteBuffer(raw, CL_FALSE, first, len, at.cast()))
+        })
+        .inspect_err(|_| mirror.is_outdated()),
+    }
+}
+
 fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len: u64) -> Result<Event, Code> {
+    if let Some(mirror) = &buffer.mirror {
+        let at = mirror.at(offset, len)?;
+        if mirror.map(flags, offset, len)? == Move::Nothing {
+            return marker(space);
+        }
+        scrub(space, buffer)?;
+        let (raw, first, len) = (buffer.memory.raw(), offset as usize, len as usize);
+        let started = enqueue!(space, clEnqueueReadBuffer(raw, CL_FALSE, first, len, at.cast()));
+        return started.inspect_err(|_| mirror.is_outdated());
+    }
     let place = backing(buffer, offset, len)?;
     let mut event: cl_event = null_mut();
     let (queue, raw) = (space.queue().raw(), buffer.memory.raw());

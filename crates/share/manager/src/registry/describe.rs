@@ -133,7 +133,7 @@ mod tests {
             (CL_DEVICE_COMPILER_AVAILABLE, 1u32.to_ne_bytes().to_vec()),
         ];
         let platform = vec![(CL_PLATFORM_VENDOR, b"Acme\0".to_vec()), (CL_PLATFORM_NAME, b"Acme OpenCL\0".to_vec())];
-        let info = BoardInfo { name: "Acme 7".into(), device, platform, shares_memory: false };
+        let info = BoardInfo { name: "Acme 7".into(), device, platform, shares_memory: false, registers: false };
         let spec = describe(&info, ReconfigurationPolicy::Fixed, Sharing::Shared);
         assert_eq!((&*spec.vendor, &*spec.platform, spec.memory_bytes), ("Acme", "Acme OpenCL", 4096));
         assert_eq!(spec.capabilities, ["compiler", "fp64", "gpu"]);

@@ -96,6 +96,21 @@ const SHORT_NS: u64 = 100_000;
 /// Bytes that any board moves in that time.
 const SHORT_BYTES: u64 = 64 * 1024;
 
+/// The same of a task that does nothing but move bytes from or to registered arenas: while it runs, the client copies
+/// what comes next, and the longer it is the less the bus waits between tasks.
+const MOVING_NS: u64 = 250_000;
+
+/// Bytes that a board moves in so many nanoseconds, by how many it moves in a second; no fewer than any board does.
+fn moved(rate: u64, ns: u64) -> u64 {
+    (rate / (1_000_000_000 / ns)).max(SHORT_BYTES)
+}
+
+/// Bytes of the longest task of transfers that the submitting thread runs itself, on a board that moves so many a second
+/// from and to registered arenas.
+pub(crate) fn longest_transfer(rate: u64) -> u64 {
+    moved(rate, MOVING_NS)
+}
+
 impl<S> Tenant<S> {
     pub(crate) fn new(
         id: TenantId,
@@ -132,6 +147,13 @@ impl<S> Tenant<S> {
     }
 }
 
+impl<S: Space> Tenant<S> {
+    /// Bytes that its board moves in [`SHORT_NS`].
+    fn short_bytes(&self) -> u64 {
+        self.space.registers().map_or(SHORT_BYTES, |rate| moved(rate, SHORT_NS))
+    }
+}
+
 impl<S: Space> Operation<S> {
     /// Duration of its kernel's last launch, in nanoseconds; `u64::MAX` before the first.
     fn launch_ns(&self) -> u64 {
@@ -141,9 +163,9 @@ impl<S: Space> Operation<S> {
         }
     }
 
-    /// Its expected duration, in nanoseconds.
-    fn expected_ns(&self) -> u64 {
-        self.launch_ns().saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
+    /// Its expected duration, in nanoseconds, on a board that moves so many bytes in [`SHORT_NS`].
+    fn expected_ns(&self, short_bytes: u64) -> u64 {
+        self.launch_ns().saturating_add(self.bytes().saturating_mul(SHORT_NS) / short_bytes)
     }
 }
 
@@ -165,7 +187,8 @@ impl<S: Space> Job for Task<S> {
             bytes = bytes.saturating_add(operation.bytes());
             ns = ns.saturating_add(operation.launch_ns());
         }
-        bytes <= SHORT_BYTES && ns <= SHORT_NS
+        let most = self.tenant.space.registers().filter(|_| ns == 0).map(longest_transfer);
+        bytes <= most.unwrap_or_else(|| self.tenant.short_bytes()) && ns <= SHORT_NS
     }
 
     /// Reports each operation's end to the client as it comes.
@@ -181,6 +204,7 @@ impl<S: Space> Job for Task<S> {
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
         let mut taken = 0u64;
+        let short_bytes = tenant.short_bytes();
         while let Some(entry) = self.entries.pop_front() {
             if let Some(limit) = tenant.task_ns {
                 // What was handed over cannot be called back, so that is no more than what should end in time, plus one
@@ -193,7 +217,8 @@ impl<S: Space> Job for Task<S> {
                         break;
                     }
                 }
-                taken = taken.saturating_add(entry.operation.as_ref().map_or(0, Operation::expected_ns));
+                let expected = entry.operation.as_ref().map_or(0, |operation| operation.expected_ns(short_bytes));
+                taken = taken.saturating_add(expected);
             }
             count += 1;
             under_way.start(entry);

@@ -60,7 +60,8 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         let metrics = self.dispatcher.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, endpoint.task_time, space, Arc::clone(&peer), metrics, None);
-        let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&endpoint.host) };
+        let registered = self.dispatcher.metrics.registered.clone();
+        let accounts = Accounts { tenant: grant.quotas, host: Arc::clone(&endpoint.host), registered };
         let charging = Charging::new(accounts, false);
         let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), charging, endpoint.limits);
         answer_to(&peer, request, Ok(Answer::Open));

@@ -10,7 +10,7 @@ use rackloom_ipc::Endpoint;
 use super::bytes::bytes;
 use super::tls::TlsOptions;
 use crate::access::duration::duration;
-use crate::native::NativeBoard;
+use crate::native::{NativeBoard, Register};
 use crate::registry::RegistryOptions;
 use crate::schedule::scheduler::Policy;
 
@@ -62,6 +62,16 @@ pub struct Options {
     /// transfers. Default: half of the machine's memory.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub host_memory: Option<u64>,
+    /// Whether memory that clients share with the manager is registered (pinned) with a device's runtime, so that
+    /// transfers take no copy of the runtime's own.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub register: Register,
+    /// Most bytes of one tenant that are registered; transfers beyond are slower.
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "1GiB")]
+    pub registered: u64,
+    /// Say of each device how clients' bytes get there, and what was tried to find out.
+    #[arg(long)]
+    pub explain: bool,
     /// Most objects of each kind of one tenant.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub objects: u32,

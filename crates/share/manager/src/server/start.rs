@@ -156,10 +156,18 @@ impl Options {
                 Ok(platforms) => {
                     for (platform, opened) in platforms.into_iter().enumerate() {
                         let origin = |device, board: &NativeBoard| {
-                            let (library, is_processor) = (library.clone(), board.is_processor());
-                            DeviceOrigin { library, platform, device, is_processor }
+                            let (library, is_processor, registers) =
+                                (library.clone(), board.is_processor(), board.registers());
+                            DeviceOrigin { library, platform, device, is_processor, registers }
                         };
-                        let devices = NativeBoard::all(opened)?.into_iter().enumerate();
+                        let decide = |mut board: NativeBoard| {
+                            let why = board.decide(self.register);
+                            if self.explain {
+                                eprintln!("rackloom-manager: {}: {why}", board.info().name);
+                            }
+                            board
+                        };
+                        let devices = NativeBoard::all(opened)?.into_iter().map(decide).enumerate();
                         boards.extend(devices.map(|(device, board)| (origin(device, &board), board)));
                     }
                 }
@@ -180,6 +188,7 @@ impl Options {
         let limits = Limits { memory, objects, operations, program };
         let mut tenant = TenantLimits::from(limits);
         tenant.programs = self.programs.unwrap_or(tenant.programs);
+        tenant.registered = self.registered;
         let admission = match (&self.tokens, &self.registry.registry) {
             (Some(path), _) => Admission::File(Arc::new(Tokens::open(path, tenant)?)),
             (None, Some(_)) => Admission::Registry(Arc::new(Allowlists::new(tenant))),

@@ -44,5 +44,8 @@ pub(crate) fn attend<S: Space>(mut inbox: Inbox, session: &mut Session<S>, board
         if let Err(reason) = done {
             return inbox.farewell(&reason);
         }
+        if inbox.is_empty() {
+            session.run();
+        }
     }
 }

@@ -20,11 +20,11 @@ use rackloom_sync::lock;
 
 use self::object_table::{BadNumber, Table};
 use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
-use crate::board::Space;
+use crate::board::{Operation, Space};
 use crate::code::Code;
 use crate::quota::{Account, Charge, Purse};
 use crate::schedule::dispatcher::Dispatcher;
-use crate::schedule::task::{Entry, Task, Tenant};
+use crate::schedule::task::{Entry, Task, Tenant, longest_transfer};
 
 /// Most builds that a client may have running and queued.
 const BUILDS_MAX: usize = 64;
@@ -46,8 +46,32 @@ pub(crate) struct Session<S: Space> {
     kernels: Table<S::Kernel>,
     /// The task being gathered.
     task: Vec<Entry<S>>,
+    /// Tasks of transfers that came together, to run as one: so the bus goes on from one to the next.
+    together: Together<S>,
     /// The thread that runs builds, one after the other; started by the first.
     builder: Option<SyncSender<BuildJob>>,
+}
+
+/// Transfers that were submitted, and how many bytes they move.
+struct Together<S: Space> {
+    entries: Vec<Entry<S>>,
+    bytes: u64,
+}
+
+impl<S: Space> Default for Together<S> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), bytes: 0 }
+    }
+}
+
+/// The bytes that a task moves from and to arenas, if it does nothing else.
+fn transferred<S: Space>(entries: &[Entry<S>]) -> Option<u64> {
+    let one = |entry: &Entry<S>| {
+        let operation = entry.operation.as_ref().ok()?;
+        let moves = !matches!(operation, Operation::Map { .. } | Operation::Unmap { .. });
+        operation.arena().filter(|_| moves).map(|_| operation.bytes())
+    };
+    entries.iter().map(one).sum()
 }
 
 /// What a session's objects are charged to.
@@ -102,6 +126,11 @@ impl Charging {
         self.purse.pay(&bill[..items]).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))
     }
 
+    /// Charges an arena that the runtime pins; its memory is charged to the machine already.
+    fn registered(&self, bytes: u64) -> Result<Charge, Code> {
+        self.pay(&[(Account::Registered, bytes)])
+    }
+
     /// Charges a program of so many bytes.
     fn program(&self, bytes: u64) -> Result<Charge, Code> {
         self.pay(&[(Account::Programs, 1), (Account::ProgramBytes, bytes), (Account::Host, bytes)])
@@ -146,6 +175,7 @@ impl<S: Space> Session<S> {
             kernels: Table::new(limits.objects, NO_KERNEL),
             limits,
             task: Vec::new(),
+            together: Together::default(),
             builder: None,
         }
     }
@@ -232,6 +262,7 @@ impl<S: Space> Session<S> {
         }
         let resolver = Resolver { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
         let operation = resolver.operation(op, tail);
+        operation.iter().for_each(|operation| self.register_for(operation));
         self.task.push(Entry { event, waits, operation });
         if submit || self.task.len() >= TASK_MAX {
             self.submit();
@@ -239,12 +270,51 @@ impl<S: Space> Session<S> {
         Ok(())
     }
 
-    fn submit(&mut self) {
-        if !self.task.is_empty() {
-            let entries = std::mem::take(&mut self.task);
-            let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
-            self.dispatcher.submit(Task { tenant, entries, since: now_ns() });
+    /// Registers the arena that an operation uses, if that is worth it: once as many bytes have gone through it as it
+    /// has. So nobody pays for one that is used once, and what is paid is made good by the next transfers.
+    fn register_for(&self, operation: &Operation<S>) {
+        let space = &self.tenant.space;
+        if space.registers().is_none() {
+            return;
         }
+        let Some(arena) = operation.arena() else { return };
+        let len = arena.len();
+        if arena.count(operation.bytes()) >= len as u64 {
+            arena.keep(|| space.register(arena.as_mut_ptr(), len, self.charging.registered(len as u64).ok()?));
+        }
+    }
+
+    fn submit(&mut self) {
+        let entries = std::mem::take(&mut self.task);
+        if !entries.is_empty() {
+            let most = self.tenant.space.registers().map_or(0, longest_transfer);
+            match transferred(&entries) {
+                Some(bytes) if bytes <= most => {
+                    if self.together.bytes + bytes > most {
+                        self.run();
+                    }
+                    self.together.entries.extend(entries);
+                    self.together.bytes += bytes;
+                }
+                _ => {
+                    self.run();
+                    self.dispatch(entries);
+                }
+            }
+        }
+    }
+
+    /// Runs what was submitted; call it when all messages that have come are handled.
+    pub(crate) fn run(&mut self) {
+        let Together { entries, .. } = std::mem::take(&mut self.together);
+        if !entries.is_empty() {
+            self.dispatch(entries);
+        }
+    }
+
+    fn dispatch(&self, entries: Vec<Entry<S>>) {
+        let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
+        self.dispatcher.submit(Task { tenant, entries, since: now_ns() });
     }
 
     fn buffer(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<S::Buffer, Code> {

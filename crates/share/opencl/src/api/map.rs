@@ -72,7 +72,10 @@ fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, 
     }
     let board = queue.device.board();
     board.session.check()?;
-    let bulk = board.bulk(size as u64).map_err(|_| Error(CL_MAP_FAILURE))?;
+    let bulk = Arc::new(board.bulk(size as u64).map_err(|_| Error(CL_MAP_FAILURE))?);
+    if board.registers() {
+        board.places.add(&bulk)?;
+    }
     Mapping::own(bulk, at, flags)
 }
 

@@ -8,9 +8,11 @@
 use std::sync::Arc;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place};
 
 use crate::command::{Command, Kind, Memory};
+use crate::copier::{Direction, copier};
 use crate::error::{Error, Result};
 use crate::host_memory::{HostRegion, Region};
 use crate::objects::event::{SentTo, Standing};
@@ -28,6 +30,9 @@ pub const WINDOW: u64 = 64 << 20;
 
 /// Most bytes of pieces under way for a blocking call, which waits anyway and so reuses a few pieces of memory.
 const WINDOW_BLOCKING: u64 = 8 << 20;
+
+/// The same where the bus is as fast as the copies: enough pieces that neither waits for the other.
+const WINDOW_REGISTERED: u64 = 16 << 20;
 
 /// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended.
 ///
@@ -138,10 +143,23 @@ impl Sender<'_> {
     }
 
     fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
+        if let Some((bulk, offset)) = self.in_place(&host) {
+            let from = bulk.publish(offset, host.len() as u64)?;
+            let op = write_op(buffer, region, Payload::Bulk(from.into()));
+            return self.operate(op, Finish::Leave { _bulk: bulk });
+        }
         if host.len() > INLINE_MAX {
-            return self.pieces(region, host, |region, part| {
+            let transfer = host.len();
+            return self.pieces(region, host, Submit::Now, |region, part| {
                 let bulk = self.command.board.bulk(part.len() as u64)?;
                 let from = match part.as_slice() {
+                    Some(bytes) if self.command.board.registers() => {
+                        // SAFETY: the bulk memory has this many bytes, and is ours alone.
+                        unsafe {
+                            copier().copy(Direction::In, transfer, bytes.as_ptr(), bulk.as_ptr()?, bytes.len());
+                        }
+                        bulk.publish(0, bulk.len())?
+                    }
                     Some(bytes) => bulk.put(0, bytes)?,
                     None => {
                         // SAFETY: the bulk memory has this many bytes, and is ours alone.
@@ -166,32 +184,59 @@ impl Sender<'_> {
     }
 
     fn read(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
+        if let Some((bulk, offset)) = self.in_place(&host) {
+            let into = bulk.expect(offset, host.len() as u64)?;
+            let op = read_op(buffer, region, host.len() as u64, Some(into.into()));
+            return self.operate(op, Finish::Leave { _bulk: bulk });
+        }
         if host.len() > INLINE_MAX {
-            return self.pieces(region, host, |region, part| {
+            let transfer = host.len();
+            // From registered memory the bus goes on from one piece to the next, with nothing between.
+            let between = if self.command.board.registers() { Submit::Later } else { Submit::Now };
+            return self.pieces(region, host, between, |region, part| {
                 let bulk = self.command.board.bulk(part.len() as u64)?;
-                let place = bulk.expect(0, bulk.len())?;
-                let op = read_op(buffer, region, bulk.len(), Some(place.into()));
-                Ok((op, Finish::Copy { to: part, bulk, from: place }))
+                let from = bulk.expect(0, bulk.len())?;
+                let op = read_op(buffer, region, bulk.len(), Some(from.into()));
+                let finish = if self.command.board.registers() {
+                    Finish::CopyOut { to: part, bulk, from, transfer }
+                } else {
+                    Finish::Copy { to: part, bulk, from }
+                };
+                Ok((op, finish))
             });
         }
         self.operate(read_op(buffer, region, host.len() as u64, None), Finish::Inline(host))
     }
 
-    /// Sends a transfer in pieces, as many at a time as the window allows.
+    /// The memory of a mapped buffer in which the program's bytes lie, where the board moves bytes from and to such
+    /// memory as fast as it can.
+    fn in_place(&self, host: &HostRegion) -> Option<(Arc<Bulk>, u64)> {
+        let board = &self.command.board;
+        let bytes = host.as_slice().filter(|bytes| bytes.len() > INLINE_MAX && board.registers())?;
+        let found = board.places.find(bytes)?;
+        stats::BULK_BYTES.add(bytes.len());
+        Some(found)
+    }
+
+    /// Sends a transfer in pieces, as many at a time as the window allows. All but the last are submitted
+    /// as `between` says, and when the window is full.
     fn pieces(
         &self,
         region: Region,
         host: HostRegion,
+        between: Submit,
         mut piece: impl FnMut(Region, HostRegion) -> Result<(Op<'static>, Finish)>,
     ) -> Result<EventId> {
         let board = &self.command.board;
         let in_flight = &board.session.in_flight;
         let window = match self.submit {
+            Submit::Now if board.registers() => WINDOW_REGISTERED,
             Submit::Now => WINDOW_BLOCKING,
             Submit::Later => WINDOW,
         };
         let mut ids: Vec<EventId> = Vec::new();
-        let mut parts = host.split(region, PIECE).peekable();
+        let piece_bytes = if board.registers() { copier().piece(host.len()) } else { PIECE };
+        let mut parts = host.split(region, piece_bytes).peekable();
         while let Some((region, part)) = parts.next() {
             let moving = part.len() as u64;
             let fits = || {
@@ -210,7 +255,7 @@ impl Sender<'_> {
             }
             in_flight.add_bytes(moving);
             stats::BULK_BYTES.add(part.len());
-            let submit = if is_last { self.submit } else { Submit::Now };
+            let submit = if is_last { self.submit } else { between };
             ids.push(self.operation(waits, submit, op, &[], finish, moving)?);
         }
         Ok(*ids.last().expect("a transfer of more than a message holds has a piece"))

@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     fn board(device: Vec<(u32, Vec<u8>)>) -> BoardInfo {
-        BoardInfo { name: "b".into(), device, platform: Vec::new(), shares_memory: false }
+        BoardInfo { name: "b".into(), device, platform: Vec::new(), shares_memory: false, registers: false }
     }
 
     const LIMITS: Limits = Limits { memory: 1000, objects: 10, operations: 10, program: 100 };

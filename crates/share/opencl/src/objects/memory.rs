@@ -48,9 +48,9 @@ pub enum HostSide {
     /// Memory of the library (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
     Own(HostMemory),
     /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
-    Backing(Bulk),
+    Backing(Arc<Bulk>),
     /// The same at a board that works right in it: nothing has to be mapped.
-    Shared(Bulk),
+    Shared(Arc<Bulk>),
 }
 
 /// Flags that are sent to a manager.

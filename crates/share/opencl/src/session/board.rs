@@ -9,7 +9,9 @@ use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, Op};
 
 use crate::error::{Error, Result};
 use crate::session::Session;
+use crate::session::completion::Transport;
 use crate::session::pending::Pending;
+use crate::session::places::Places;
 use crate::session::stream::Submit;
 use crate::stats;
 
@@ -23,6 +25,8 @@ pub struct Board {
     is_open: AtomicBool,
     /// Whether the manager was asked for the board's own times.
     pub profiles: AtomicBool,
+    /// Memory of the program's that the board sees.
+    pub places: Places,
 }
 
 /// Bytes of bulk memory that buffers leave to transfers.
@@ -30,14 +34,20 @@ const RESERVED: u64 = 128 << 20;
 
 impl Board {
     /// Of a session that has opened it.
-    pub const fn new(session: Arc<Session>, info: BoardInfo) -> Self {
+    pub fn new(session: Arc<Session>, info: BoardInfo) -> Self {
         Self {
             session,
             info,
             memory: AtomicU64::new(0),
             is_open: AtomicBool::new(false),
             profiles: AtomicBool::new(false),
+            places: Places::default(),
         }
+    }
+
+    /// Whether bulk goes from and to registered arenas.
+    pub fn registers(&self) -> bool {
+        self.info.registers && self.session.transport() == Transport::SharedMemory
     }
 
     /// `len` bytes of bulk memory. Waits for operations to end while the manager grants no more.
@@ -63,13 +73,19 @@ impl Board {
     ///
     /// # Errors
     /// The connection is lost.
-    pub fn memory_for_both(&self, len: u64) -> Result<Option<Bulk>> {
+    pub fn memory_for_both(&self, len: u64) -> Result<Option<Arc<Bulk>>> {
         let client = self.session.client()?;
         if client.shared_room() < len.saturating_add(RESERVED) {
             return Ok(None);
         }
         match client.bulk(len) {
-            Ok(bulk) => Ok(Some(bulk)),
+            Ok(bulk) => {
+                let bulk = Arc::new(bulk);
+                if self.registers() {
+                    self.places.add(&bulk)?;
+                }
+                Ok(Some(bulk))
+            }
             Err(ChannelError::Quota { .. }) => Ok(None),
             Err(why) => Err(why.into()),
         }

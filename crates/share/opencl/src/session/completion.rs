@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
 use rackloom_sync::lock;
 
+use crate::copier::{Direction, copier};
 use crate::error::{Error, Result};
 use crate::session::pending::{Finish, InFlight, Pending, Times};
 use crate::stats;
@@ -75,7 +76,7 @@ impl Pending {
 impl Finish {
     fn take(&self, tail: &[u8]) -> Result<()> {
         match self {
-            Self::Nothing | Self::Free { .. } => {}
+            Self::Nothing | Self::Free { .. } | Self::Leave { .. } => {}
             Self::Inline(host) => {
                 // A manager of this version sends as many bytes as it was asked for.
                 if tail.len() != host.len() {
@@ -93,6 +94,20 @@ impl Finish {
                     bulk.settle(from)?;
                     // SAFETY: the bulk memory has as many bytes as were expected there.
                     unsafe { to.scatter(bulk.as_ptr()?) };
+                }
+            }
+            Self::CopyOut { to, bulk, from, transfer } => {
+                stats::COPIED_BYTES.add(to.len());
+                let mut to = *to;
+                bulk.settle(from)?;
+                let at = bulk.as_ptr()?;
+                match to.as_mut_slice() {
+                    // SAFETY: the bulk memory has as many bytes as were expected there, and is not the program's.
+                    Some(to) => unsafe {
+                        copier().copy(Direction::Out, *transfer, at, to.as_mut_ptr(), to.len());
+                    },
+                    // SAFETY: as above.
+                    None => unsafe { to.scatter(at) },
                 }
             }
             Self::Settle { mapping, from } => mapping.settle(from)?,

@@ -5,6 +5,7 @@ pub mod completion;
 pub mod connect;
 pub mod numbers;
 pub mod pending;
+pub mod places;
 pub mod remote;
 pub mod sender_thread;
 pub mod stream;
@@ -112,6 +113,11 @@ impl Session {
     /// Whether the connection is lost: from the first call on that finds it closed, though its end may still be told.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire) || self.client.get().is_some_and(|client| client.closed().is_some())
+    }
+
+    /// How bulk travels.
+    pub const fn transport(&self) -> Transport {
+        self.transport
     }
 
     /// What this program may have at a time; nothing before the manager's `Welcome`.

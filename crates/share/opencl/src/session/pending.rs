@@ -45,10 +45,14 @@ pub enum Finish {
     Nothing,
     /// Free the bulk memory that it used.
     Free { _bulk: Bulk },
+    /// Leave alone where the bytes came from or went to: the program's own view.
+    Leave { _bulk: Arc<Bulk> },
     /// Copy the message's tail to the program.
     Inline(HostRegion),
     /// Copy what came as bulk to the program.
     Copy { to: HostRegion, bulk: Bulk, from: BulkRef },
+    /// The same out of a registered arena, as a piece of a transfer of so many bytes.
+    CopyOut { to: HostRegion, bulk: Bulk, from: BulkRef, transfer: usize },
     /// Wait until what came as bulk is all where the program looks.
     Settle { mapping: Arc<Mapping>, from: BulkRef },
 }
