@@ -212,13 +212,13 @@ impl Host {
                     return;
                 }
                 let epoch = packet.head.epoch;
-                let bulk = usize::from(peer.info.bulk);
+                let bulk = usize::from(peer.info.bulk.min(self.config.bulk));
                 let session = Session {
                     ends: Ends { host: self.config.mac, card, epoch },
                     lease: options.lease.min(Duration::from_millis(u64::from(grant.lease_ms.get()))),
                     rtt: Rtt::new(self.config.rto_min, self.config.rto_max),
-                    writer: Writer::new(bulk.min(usize::from(self.config.bulk))),
-                    reader: Reader::new(bulk.min(usize::from(self.config.bulk))),
+                    writer: Writer::new(bulk),
+                    reader: Reader::new(bulk),
                     launcher: Launcher::new(bulk),
                     sent_at: now,
                 };
