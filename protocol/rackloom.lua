@@ -269,7 +269,7 @@ local FAMILIES = {
         size = 8,
         fields = {
           { name = "window_us", at = 0, size = 4, type = "u32",
-            doc = "Answers spread over so many microseconds, at random." },
+            doc = "Answers spread over so many microseconds, at random; WINDOW_US_MAX at most, whatever is asked." },
           { name = "reserved", at = 4, size = 4, type = "u32",
             doc = "Zero." },
         },
@@ -286,8 +286,8 @@ local FAMILIES = {
             doc = "Group id for Go frames, 0: none." },
           { name = "scrub", at = 14, size = 1, type = "u8", enum = "Scrub",
             doc = "Whether DDR is zeroed first." },
-          { name = "reserved", at = 15, size = 1, type = "u8",
-            doc = "Zero." },
+          { name = "beats", at = 15, size = 1, type = "u8",
+            doc = "Most payload bytes of a frame that reach the host, in beats of 64; 0: 1472 bytes. The card keeps to it and to its own bulk payload." },
         },
       },
       Grant = {
@@ -387,7 +387,7 @@ local FAMILIES = {
         size = 8,
         fields = {
           { name = "window_us", at = 0, size = 4, type = "u32",
-            doc = "Answers spread over so many microseconds, at random." },
+            doc = "Answers spread over so many microseconds, at random; WINDOW_US_MAX at most." },
           { name = "reserved", at = 4, size = 4, type = "u32",
             doc = "Zero." },
         },

@@ -3,6 +3,7 @@
 #include "arith.h"
 #include "hw.h"
 #include "random.h"
+#include "wire.h"
 
 uint32_t now;
 
@@ -22,7 +23,7 @@ bool clock_due(uint32_t at) {
 }
 
 uint32_t clock_within(uint32_t us) {
-  return now + random_below(us < CLOCK_SPAN_MAX ? us : CLOCK_SPAN_MAX);
+  return now + random_below(us < WINDOW_US_MAX ? us : WINDOW_US_MAX);
 }
 
 uint64_t clock_ns(uint32_t at) {

@@ -12,8 +12,9 @@
 
 // The slot of the transmit buffer that holds the template, of which the hardware makes answers to solicitations.
 #define TEMPLATE 2u
-// Hosts whose solicitations wait for their answer at the same time; more are dropped, and ask again.
-#define SOLICITORS_MAX 8u
+// Hosts whose solicitations wait for their answer at the same time; with one more, the first of them is answered at
+// once.
+#define SOLICITORS_MAX 4u
 // Announcements of the link's coming up: the first may meet a switch port that does not forward yet.
 #define LINK_UPS 3u
 
@@ -153,6 +154,13 @@ bool discovery_idle(void) {
   return waiting == 0;
 }
 
+// Answers one of those who wait, and gives its place back.
+static void answer(uint32_t i) {
+  announce(&answers[i].to, answers[i].seq, ANNOUNCE_REASON_SOLICITED);
+  waiting--;
+  for (; i < waiting; i++) answers[i] = answers[i + 1];
+}
+
 void discovery_solicit(void) {
   for (uint32_t i = 0; i < waiting; i++) {
     if (mac_same(&answers[i].to, &asked.src)) {
@@ -161,11 +169,12 @@ void discovery_solicit(void) {
       return;
     }
   }
-  if (waiting == SOLICITORS_MAX) return count(COUNTER_DROP_QUEUE);
-  struct answer *answer = &answers[waiting++];
-  answer->to = asked.src;
-  answer->seq = asked.seq;
-  answer->due = clock_within(ASKED(SOLICIT_WINDOW_US));
+  // Whoever asked first is answered now: strangers cannot keep a place from who asks.
+  if (waiting == SOLICITORS_MAX) answer(0);
+  struct answer *last = &answers[waiting++];
+  last->to = asked.src;
+  last->seq = asked.seq;
+  last->due = clock_within(ASKED(SOLICIT_WINDOW_US));
 }
 
 // True when it is time to tell of the link once more. A card that was asleep through several of these moments speaks
@@ -184,9 +193,7 @@ static void answer_due(void) {
   uint32_t i = 0;
   while (i < waiting) {
     if (clock_due(answers[i].due)) {
-      announce(&answers[i].to, answers[i].seq, ANNOUNCE_REASON_SOLICITED);
-      waiting--;
-      for (uint32_t j = i; j < waiting; j++) answers[j] = answers[j + 1];
+      answer(i);
     } else {
       i++;
     }

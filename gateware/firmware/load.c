@@ -37,7 +37,7 @@ static struct {
   struct image *image;
 
   // The newest poll.
-  bool polled;
+  uint32_t polls;  // So many so far.
   uint32_t poll;
 
   // Something to say at a random moment: what, the phase then tells.
@@ -153,7 +153,7 @@ static void start(const uint32_t *words) {
   load.phase = RECEIVING;
   load.seq = asked.seq;
   load.owner = asked.src;
-  load.polled = false;
+  load.polls = 0;
   load.answers = false;
   load.image = role_next_image();
   load.image->length = length;
@@ -227,8 +227,8 @@ void load_data(void) {
 
 void load_poll(void) {
   if (!takes(CLAIM_OF_IMAGE_POLL) || !asked_words(WORDS_OF_IMAGE_POLL)) return;
-  if (!load.polled || load.poll != asked.seq) {
-    load.polled = true;
+  if (load.polls == 0 || load.poll != asked.seq) {
+    load.polls++;
     load.poll = asked.seq;
     load.answers = false;
     if (load_receiving()) missing_poll();
@@ -278,8 +278,10 @@ void load_overhear(void) {
   if (!admitted(CLAIM_OF_IMAGE_CONFIRM_MISSING)) return count(COUNTER_DROP_EPOCH);
   uint32_t ranges = sound_ranges();
   if (ranges > MISSING_RANGES) return count(COUNTER_DROP_MALFORMED);
-  if (!load.polled || load.poll != asked.seq) return count(COUNTER_DROP_WINDOW);
-  if (!load_receiving()) return;
+  if (load.polls == 0 || load.poll != asked.seq) return count(COUNTER_DROP_WINDOW);
+  // What was left out once and did not come is reported, whatever others say: their report may have been lost, or be a
+  // lie.
+  if (!load_receiving() || load.polls > 1) return;
   uint32_t end = 0;
   for (uint32_t i = 0; i < ranges; i++) {
     uint32_t at = MISSING_WORDS + CHUNK_RANGE_WORDS * i;

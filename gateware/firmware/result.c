@@ -65,7 +65,7 @@ static void wind(struct outcome *outcome) {
 // Keeps the outcome of a kernel that has not run.
 static struct outcome *push(uint32_t seq, uint32_t status, uint32_t credit, uint64_t length) {
   struct outcome *outcome = order[kept];
-  uint32_t bulk = memory_bulk();
+  uint32_t bulk = claim.bulk;
   uint32_t chunks = (uint32_t)arith_parts(length, bulk);
   kept++;
   outcome->seq = seq;
@@ -226,7 +226,7 @@ static void send_done(struct outcome *outcome) {
   outcome->done_sent = true;
   wind(outcome);
   frame_open(&claim.owner, kind, claim.epoch, outcome->seq);
-  frame_put(outcome->status << DONE_STATUS_SHIFT | memory_bulk());
+  frame_put(outcome->status << DONE_STATUS_SHIFT | claim.bulk);
   frame_put(outcome->chunks);
   for (uint32_t i = 0; i < FACTS; i++) frame_put_long(outcome->facts[i]);
   frame_send();
@@ -235,7 +235,7 @@ static void send_done(struct outcome *outcome) {
 static void send_chunk(struct outcome *outcome, uint32_t n, bool again) {
   count(again ? COUNTER_RESULT_RESENDS : COUNTER_RESULT_CHUNKS);
   wind(outcome);
-  uint32_t bulk = memory_bulk();
+  uint32_t bulk = claim.bulk;
   uint64_t offset = arith_times(n, bulk / BEAT) * BEAT;
   uint32_t kind = again ? KIND_RESULT_DATA | FLAG_RESEND : KIND_RESULT_DATA;
   uint32_t length = n + 1 == outcome->chunks ? outcome->tail : bulk;

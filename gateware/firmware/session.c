@@ -216,6 +216,11 @@ void session_claim(void) {
     next->group = ASKED(CLAIM_GROUP);
     next->nonce = nonce;
     next->lease_ms = lease_ms;
+    // Nobody holds the card now, so nothing is sent by this before it is taken.
+    uint32_t beats = ASKED(CLAIM_BEATS);
+    uint32_t bulk = memory_bulk();
+    if (beats == 0) beats = BULK_STANDARD / BEAT;
+    claim.bulk = beats * BEAT < bulk ? beats * BEAT : bulk;
     // Memory that is being zeroed is nobody's: it need not be zeroed twice.
     if (scrub == SCRUB_ZERO && !zeroing.lasts) zero();
   }

@@ -14,6 +14,7 @@ struct claim {
   uint32_t group;  // For Go frames, 0: none.
   uint64_t nonce;
   uint32_t lease_ms;
+  uint32_t bulk;  // Most payload bytes of a frame that the card sends the owner.
 };
 
 extern struct claim claim;

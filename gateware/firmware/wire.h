@@ -55,6 +55,9 @@
 #define ROLE_PRIVATE 1048576u
 // Longest lease a claim may ask for, milliseconds.
 #define LEASE_MS_MAX 60000u
+// Longest time over which a card spreads an answer, microseconds, whatever it is asked: within it a thousand cards
+// answer at a millisecond each, and nobody can put a card's answers off for longer.
+#define WINDOW_US_MAX 1000000u
 
 // Every card listens here: solicitations.
 #define CARDS_HI 0x0352u
@@ -154,7 +157,8 @@
 #define KIND_IMAGE_ABORT 0x80AA0005u
 // Begin is accepted.
 #define KIND_IMAGE_CONFIRM_READY 0x80AB0001u
-// Ranges of chunks not yet received. To the group, so that others suppress what they would repeat.
+// Ranges of chunks not yet received. To the group, so that at a load's first poll others leave out what they would
+// repeat; from the second on, a card reports all that it lacks.
 #define KIND_IMAGE_CONFIRM_MISSING 0x80AB0002u
 // All bytes are there, the digest is right and the card can activate the image.
 #define KIND_IMAGE_CONFIRM_STAGED 0x80AB0003u
@@ -489,7 +493,7 @@ enum taken {
 
 // Payload of a solicitation.
 #define SOLICIT_WORDS 2u
-// Answers spread over so many microseconds, at random.
+// Answers spread over so many microseconds, at random; WINDOW_US_MAX at most, whatever is asked.
 #define SOLICIT_WINDOW_US_WORD 0u
 #define SOLICIT_WINDOW_US_SHIFT 0u
 #define SOLICIT_WINDOW_US_MASK 0xFFFFFFFFu
@@ -510,6 +514,11 @@ enum taken {
 #define CLAIM_SCRUB_WORD 3u
 #define CLAIM_SCRUB_SHIFT 8u
 #define CLAIM_SCRUB_MASK 0xFFu
+// Most payload bytes of a frame that reach the host, in beats of 64; 0: 1472 bytes. The card keeps to it and to its own
+// bulk payload.
+#define CLAIM_BEATS_WORD 3u
+#define CLAIM_BEATS_SHIFT 0u
+#define CLAIM_BEATS_MASK 0xFFu
 
 // Payload of a grant.
 #define GRANT_WORDS 4u
@@ -606,7 +615,7 @@ enum taken {
 
 // Payload of a poll.
 #define POLL_WORDS 2u
-// Answers spread over so many microseconds, at random.
+// Answers spread over so many microseconds, at random; WINDOW_US_MAX at most.
 #define POLL_WINDOW_US_WORD 0u
 #define POLL_WINDOW_US_SHIFT 0u
 #define POLL_WINDOW_US_MASK 0xFFFFFFFFu

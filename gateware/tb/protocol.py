@@ -117,6 +117,7 @@ CONTROL = Family(
         "IMAGE_CHUNKS_MAX": 65536,
         "ROLE_PRIVATE": 1048576,
         "LEASE_MS_MAX": 60000,
+        "WINDOW_US_MAX": 1000000,
     },
     addresses={
         "CARDS": 0x03524c000001,
@@ -215,7 +216,7 @@ CONTROL = Family(
             Field("lease_ms", 4, True),
             Field("group", 2, True),
             Field("scrub", 1, True),
-            Field("reserved", 1, True),
+            Field("beats", 1, True),
         ),
         "Grant": (
             Field("nonce", 8, True),

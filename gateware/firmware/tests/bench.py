@@ -72,8 +72,10 @@ class Bench:
         self.board.sent = before
         return number(told.payload[:8])
 
-    def claim_frame(self, host: int = HOST, nonce: int = 1, lease: int = 5000, scrub: int = 0, epoch: int = 0) -> bytes:
-        body = struct.pack(">QIHBB", nonce, lease, CLAIM_GROUP, scrub, 0)
+    def claim_frame(
+        self, host: int = HOST, nonce: int = 1, lease: int = 5000, scrub: int = 0, epoch: int = 0, beats: int = 140
+    ) -> bytes:
+        body = struct.pack(">QIHBB", nonce, lease, CLAIM_GROUP, scrub, beats)
         return Frame(CARD_MAC, host, W.KIND_SESSION_CLAIM, 0, epoch, nonce & 0xFFFF).raw(body)
 
     def claim(self, host: int = HOST, nonce: int = 1, **change: int) -> int:

@@ -42,6 +42,18 @@ def test_an_output_arrives_whole(with_role):
     assert bench.count("result_chunks") == 5
 
 
+def test_output_frames_are_no_longer_than_the_claim_says(with_role):
+    for nonce, (beats, chunk) in enumerate(((2, 128), (0, CHUNK), (255, CHUNK), (1, 64)), 2):
+        bench = with_role()
+        bench.claim(HOST, nonce, beats=beats)
+        bench.clear()
+        bench.launch(1, addr=BASE, length=1500, credit=99)
+        done = bench.take(W.KIND_RESULT_DONE)[0].frame
+        assert struct.unpack(">HI", done.payload[2:8]) == (chunk, -(-1500 // chunk))
+        lengths = [len(s.frame.payload) for s in bench.take(W.KIND_RESULT_DATA)]
+        assert lengths == [chunk] * (1500 // chunk) + [1500 % chunk]
+
+
 def test_an_output_that_ends_with_a_whole_chunk(with_role):
     bench = with_role()
     bench.launch(1, addr=BASE, length=2 * CHUNK, credit=9)

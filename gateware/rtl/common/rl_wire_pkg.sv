@@ -50,6 +50,10 @@ package rl_wire_pkg;
   localparam logic [63:0] RolePrivate = 64'd1048576;
   // Longest lease a claim may ask for, milliseconds.
   localparam logic [31:0] LeaseMsMax = 32'd60000;
+  // Longest time over which a card spreads an answer, microseconds, whatever it is asked: within it
+  // a thousand cards answer at a millisecond each, and nobody can put a card's answers off for
+  // longer.
+  localparam logic [31:0] WindowUsMax = 32'd1000000;
 
   // An Ethernet address; its first byte on the wire is the most significant.
   typedef logic [47:0] mac_addr_t;
@@ -169,8 +173,8 @@ package rl_wire_pkg;
   typedef enum logic [7:0] {
     // Begin is accepted.
     KindImageConfirmReady = 8'h01,
-    // Ranges of chunks not yet received. To the group, so that others suppress what they would
-    // repeat.
+    // Ranges of chunks not yet received. To the group, so that at a load's first poll others leave
+    // out what they would repeat; from the second on, a card reports all that it lacks.
     KindImageConfirmMissing = 8'h02,
     // All bytes are there, the digest is right and the card can activate the image.
     KindImageConfirmStaged = 8'h03,
@@ -649,7 +653,8 @@ package rl_wire_pkg;
 
   // Payload of a solicitation.
   typedef struct packed {
-    // Answers spread over so many microseconds, at random.
+    // Answers spread over so many microseconds, at random; WINDOW_US_MAX at most, whatever is
+    // asked.
     logic [31:0] window_us;
     // Zero.
     logic [31:0] reserved;
@@ -671,8 +676,9 @@ package rl_wire_pkg;
     logic [15:0] group;
     // Whether DDR is zeroed first. One of scrub_e.
     logic [7:0] scrub;
-    // Zero.
-    logic [7:0] reserved;
+    // Most payload bytes of a frame that reach the host, in beats of 64; 0: 1472 bytes. The card
+    // keeps to it and to its own bulk payload.
+    logic [7:0] beats;
   } claim_t;
 
   // Its size in bytes, and where its fields start: bytes from the start of the payload.
@@ -681,7 +687,7 @@ package rl_wire_pkg;
   localparam int unsigned ClaimLeaseMsOffset = 8;
   localparam int unsigned ClaimGroupOffset = 12;
   localparam int unsigned ClaimScrubOffset = 14;
-  localparam int unsigned ClaimReservedOffset = 15;
+  localparam int unsigned ClaimBeatsOffset = 15;
 
   // Payload of a grant.
   typedef struct packed {
@@ -809,7 +815,7 @@ package rl_wire_pkg;
 
   // Payload of a poll.
   typedef struct packed {
-    // Answers spread over so many microseconds, at random.
+    // Answers spread over so many microseconds, at random; WINDOW_US_MAX at most.
     logic [31:0] window_us;
     // Zero.
     logic [31:0] reserved;

@@ -131,7 +131,12 @@ impl Error {
 
     /// True when time ran out, as opposed to a refusal or a loss.
     pub const fn is_timeout(&self) -> bool {
-        matches!(self, Self::JobDeadline { .. } | Self::NoCards { .. } | Self::Op(OpError::Deadline { .. }))
+        matches!(
+            self,
+            Self::JobDeadline { .. }
+                | Self::NoCards { .. }
+                | Self::Op(OpError::Deadline { .. } | OpError::Stalled { .. })
+        )
     }
 }
 
@@ -147,6 +152,14 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Deadline { .. } => {
             Some("the card may be busy with a long kernel; `rackloom info CARD` shows its state")
         }
+        OpError::Stalled { .. } | OpError::Fruitless { .. } => Some(
+            "restart the card if this happens again; it still serves its old role unless it had committed the new one",
+        ),
+        OpError::Path { .. } => Some(
+            "do the same again: this host now sends the card standard frames; or give all of the path the same MTU",
+        ),
+        OpError::Absurd { .. } => Some("check that card; the others do not wait for it"),
+        OpError::OutOfStep { .. } => Some("claim the card again; if this happens again, restart it"),
         OpError::Kernel { .. } => {
             Some("check the kernel's arguments; accesses outside its memory and divisions by zero cause traps")
         }

@@ -132,6 +132,8 @@ pub(crate) struct RunningJob {
     end: Option<Result<(), Error>>,
     /// Releases in progress, once it has ended.
     releases: Option<BTreeSet<OpId>>,
+    /// How long it waits for them at most.
+    release_by: Option<Instant>,
     options: RunOptions,
 }
 
@@ -169,6 +171,7 @@ impl RunningJob {
             last_loss: None,
             end: None,
             releases: None,
+            release_by: None,
             options,
         }
     }
@@ -230,10 +233,12 @@ impl RunningJob {
 
 impl Running for RunningJob {
     fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool {
-        if let Some(event) = event.filter(|_| self.end.is_none()) {
-            for update in self.job.handle(now, host, event) {
-                self.note(now, update);
-            }
+        if self.end.is_none() {
+            let updates = match event {
+                Some(event) => self.job.handle(now, host, event),
+                None => self.job.handle_timeout(now, host),
+            };
+            updates.into_iter().for_each(|update| self.note(now, update));
         }
         self.check_time(now);
         if self.end.is_none() {
@@ -244,12 +249,14 @@ impl Running for RunningJob {
                 self.report.elapsed = now - self.started;
                 self.report.computing = self.first_joined.map_or(Duration::ZERO, |at| now - at);
                 self.releases = Some(self.job.release(now, host).into_iter().collect());
+                self.release_by = Some(now + RELEASE + self.report.elapsed / RELEASE_PART);
             }
             (Some(releases), Some(Event::Completed { op, .. })) => _ = releases.remove(op),
             (Some(_), _) => {}
         }
-        // The job ends when its cards are free, so that its owner can use them at once.
-        self.releases.as_ref().is_some_and(BTreeSet::is_empty)
+        // The job ends when its cards are free, so that its owner can use them at once. A card that does not answer is
+        // not waited for: its lease runs out.
+        self.releases.as_ref().is_some_and(BTreeSet::is_empty) || self.release_by.is_some_and(|at| at <= now)
     }
 
     fn conclude(self: Box<Self>) {
@@ -264,10 +271,15 @@ impl Running for RunningJob {
 
     fn deadline(&self) -> Option<Instant> {
         if self.end.is_some() {
-            return None;
+            return self.release_by;
         }
         let idle = self.idle_since.map(|at| at + self.options.patience);
         let over = self.options.deadline.map(|d| self.started + d);
-        [idle, over].into_iter().flatten().min()
+        [idle, over, self.job.next_deadline()].into_iter().flatten().min()
     }
 }
+
+/// How long the end of a job waits for its cards to be free: thousands of round trips, and a tenth of a lease.
+const RELEASE: Duration = Duration::from_millis(500);
+/// And this part of the job's time.
+const RELEASE_PART: u32 = 32;

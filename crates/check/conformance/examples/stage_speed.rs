@@ -34,7 +34,7 @@ fn main() {
         members: u32::from(cards).into(),
         digest: *blake3::hash(&image).as_bytes(),
     };
-    let claim = wire::Claim { nonce: 1.into(), lease_ms: 60_000.into(), group: 0.into(), scrub: 0, reserved: 0 };
+    let claim = wire::Claim { nonce: 1.into(), lease_ms: 60_000.into(), group: 0.into(), scrub: 0, beats: 0 };
     for card in &mut rack {
         let dst = card.config().mac;
         let head = Head { dst, src: HOST, kind: Kind::SessionClaim, flags: 0, epoch: 0, seq: 1, addr: 0 };

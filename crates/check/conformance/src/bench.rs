@@ -30,6 +30,8 @@ pub const BASE: u64 = wire::ROLE_PRIVATE;
 pub const CLAIM_GROUP: u16 = 0x77;
 /// Group of loads.
 pub const GROUP: u16 = 0x1234;
+/// What hosts take in a frame, in beats: more than any card sends.
+pub const BEATS: u8 = (wire::BULK_JUMBO / wire::BEAT) as u8;
 /// Payload bytes of an image's frames.
 pub const CHUNK: u16 = wire::BULK_STANDARD;
 
@@ -342,12 +344,16 @@ impl<S: Specimen> Bench<S> {
 
     /// A claim as a host sends it.
     pub fn claim_frame(host: MacAddr, nonce: u64, epoch: u16) -> Frame {
+        Self::claim_of(host, nonce, epoch, BEATS)
+    }
+
+    fn claim_of(host: MacAddr, nonce: u64, epoch: u16, beats: u8) -> Frame {
         let body = wire::Claim {
             nonce: U64::new(nonce),
             lease_ms: U32::new(5000),
             group: U16::new(CLAIM_GROUP),
             scrub: 0,
-            reserved: 0,
+            beats,
         };
         let head = Head { dst: CARD, src: host, kind: Kind::SessionClaim, flags: 0, epoch, seq: nonce as u32, addr: 0 };
         head.frame(&[body.as_bytes()])
@@ -355,7 +361,12 @@ impl<S: Specimen> Bench<S> {
 
     /// Claims for a host, which must be granted.
     pub fn claim(&mut self, host: MacAddr, nonce: u64) -> u16 {
-        self.frame(Self::claim_frame(host, nonce, 0));
+        self.claim_with(host, nonce, BEATS)
+    }
+
+    /// The same for a host that takes so many beats in a frame.
+    pub fn claim_with(&mut self, host: MacAddr, nonce: u64, beats: u8) -> u16 {
+        self.frame(Self::claim_of(host, nonce, 0, beats));
         let grant = self.last(Kind::SessionGrant);
         assert_eq!(grant.body::<wire::Grant>().nonce.get(), nonce);
         self.epoch = grant.head.epoch;

@@ -26,7 +26,7 @@ macro_rules! suite {
             announces_itself_periodically_and_not_in_step,
             answers_a_solicitation_within_the_window,
             answers_at_once_when_asked_to,
-            a_crowd_of_solicitors_is_bounded,
+            a_crowd_of_solicitors_keeps_nobody_from_an_answer,
             announces_changes_of_claim_and_image,
             an_unplugged_card_says_goodbye_and_no_more,
         } session {
@@ -72,6 +72,7 @@ macro_rules! suite {
             a_new_image_ends_what_runs_and_what_waits,
             a_kernel_that_hangs_holds_nothing_up,
         } results {
+            output_frames_are_no_longer_than_the_claim_says,
             an_output_arrives_whole,
             credit_is_never_passed,
             no_credit_at_all_asks_for_news,
@@ -100,6 +101,7 @@ macro_rules! suite {
             images_come_in_any_size_and_order,
             what_is_lost_is_reported_and_repaired,
             what_others_reported_is_left_out,
+            at_the_second_poll_a_card_reports_whatever_others_say,
             reports_are_bounded,
             bad_images_are_named_and_harm_nothing,
             a_wrong_digest_keeps_the_old_role,

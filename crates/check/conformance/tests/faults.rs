@@ -76,7 +76,7 @@ fn named<S: Timed>(bench: &mut Bench<S>, reason: AnnounceReason, within: Duratio
 }
 
 fn claim<S: Timed>(bench: &mut Bench<S>, nonce: u64, scrub: u8) {
-    let body = wire::Claim { nonce: U64::new(nonce), lease_ms: U32::new(5000), group: 0.into(), scrub, reserved: 0 };
+    let body = wire::Claim { nonce: U64::new(nonce), lease_ms: U32::new(5000), group: 0.into(), scrub, beats: 0 };
     let head = Head { epoch: 0, ..bench.head(Kind::SessionClaim, 5, 0) };
     bench.hand(head.frame(&[body.as_bytes()]));
 }

@@ -32,8 +32,7 @@ pub fn to_card(u: &mut Unstructured<'_>, heard: &[Frame]) -> Result<Vec<u8>> {
     Ok(match u.int_in_range(0..=17)? {
         0 | 1 => {
             let (nonce, lease_ms) = (U64::new(u.int_in_range(1..=2)?), U32::new(u.int_in_range(100..=60_000)?));
-            let claim =
-                Claim { nonce, lease_ms, group: U16::new(GROUP_ID), scrub: u.int_in_range(0..=1)?, reserved: 0 };
+            let claim = Claim { nonce, lease_ms, group: U16::new(GROUP_ID), scrub: u.int_in_range(0..=1)?, beats: 0 };
             framed(head(Kind::SessionClaim), &[claim.as_bytes()])
         }
         2 => framed(head(Kind::SessionRelease), &[Release { scrub: 0, reserved: [0; 7] }.as_bytes()]),

@@ -47,7 +47,9 @@ pub(crate) struct LoadedCard {
     mac: String,
     /// Whether it runs the image now.
     ok: bool,
-    /// Why not; it then keeps its old role.
+    /// From the first frame to its activation, seconds.
+    seconds: Option<f64>,
+    /// Why it was left out; it then keeps its old role.
     error: Option<String>,
 }
 
@@ -74,7 +76,10 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let refused = failed.iter().map(|(card, e)| (*card, Some(reason(e))));
     let mut cards: Vec<_> = results
         .chain(refused)
-        .map(|(card, error)| LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), error })
+        .map(|(card, error)| {
+            let seconds = report.times.get(&card).map(std::time::Duration::as_secs_f64);
+            LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), seconds, error }
+        })
         .collect();
     cards.sort_by_key(|c| roster.cards().iter().position(|i| i.mac.to_string() == c.mac));
     let ok = cards.iter().filter(|c| c.ok).count();

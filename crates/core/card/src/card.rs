@@ -255,7 +255,7 @@ impl Card {
 
     fn keep(&mut self, now: Instant, ended: &Ended) {
         let boot = self.boot();
-        self.results.push(now, &self.shell, boot, ended);
+        self.results.push(now, &self.shell, boot, self.session.claim(), ended);
     }
 
     /// Ends all launches; their outcome is kept for the host.

@@ -72,15 +72,16 @@ impl Discovery {
     }
 
     /// A host asks who is there.
-    pub(crate) fn solicit(&mut self, now: Instant, shell: &mut Shell, asked: &Head, body: &Solicit) {
+    pub(crate) fn solicit(&mut self, now: Instant, shell: &mut Shell, facts: &Facts, asked: &Head, body: &Solicit) {
         if let Some(pending) = self.answers.iter_mut().find(|a| a.to == asked.src) {
             // The answer that is due anyway answers both.
             pending.seq = asked.seq;
             return;
         }
         if self.answers.len() >= SOLICITORS_MAX {
-            shell.counters.inc(Counter::DropQueue);
-            return;
+            // Whoever asked first is answered now: strangers cannot keep a place from who asks.
+            let Answer { to, seq, .. } = self.answers.remove(0);
+            announce(shell, facts, AnnounceReason::Solicited, to, seq);
         }
         let due = now + shell.jitter_us(body.window_us.get());
         self.answers.push(Answer { to: asked.src, seq: asked.seq, due });
@@ -171,7 +172,8 @@ fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAdd
     shell.send(head, &[body.as_bytes()]);
 }
 
-/// Hosts whose solicitations wait for their answer at the same time; more are dropped, and ask again.
-pub(crate) const SOLICITORS_MAX: usize = 8;
+/// Hosts whose solicitations wait for their answer at the same time; with one more, the first of them is answered at
+/// once.
+pub(crate) const SOLICITORS_MAX: usize = 4;
 /// When, after link-up, the card announces it: the frames may meet a switch port that does not forward yet.
 const LINK_UP_AFTER: [Duration; 3] = [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(200)];

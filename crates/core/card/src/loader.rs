@@ -41,6 +41,8 @@ struct Load {
     phase: Phase,
     /// Number of the newest poll.
     poll: Option<u32>,
+    /// There was one before it.
+    polled_before: bool,
     answer: Option<Answer>,
     /// When the staging area is set up, and the answer to its owner then.
     ready: Option<(Instant, Head)>,
@@ -120,6 +122,7 @@ impl Loader {
                 begin: *body,
                 phase: Phase::Receiving(staging),
                 poll: None,
+                polled_before: false,
                 answer: None,
                 ready: None,
                 fifo_empty: now,
@@ -194,7 +197,7 @@ impl Loader {
     pub(crate) fn poll(&mut self, now: Instant, shell: &mut Shell, asked: &Head, body: &Poll) {
         let Some(load) = &mut self.load else { return };
         if load.poll != Some(asked.seq) {
-            load.poll = Some(asked.seq);
+            load.polled_before = load.poll.replace(asked.seq).is_some();
             load.answer = None;
             if let Phase::Receiving(staging) = &mut load.phase {
                 staging.clear_reported();
@@ -216,6 +219,11 @@ impl Loader {
             return shell.counters.inc(Counter::DropWindow);
         }
         let Phase::Receiving(staging) = &mut load.phase else { return };
+        // What was left out once and did not come is reported, whatever others say: their report may have been lost, or
+        // be a lie.
+        if load.polled_before {
+            return;
+        }
         let mut end = 0;
         for (first, chunks) in ranges {
             // Ascending, as every card sends them: so the work is bounded by the image, not by the frame.

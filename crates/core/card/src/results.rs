@@ -14,6 +14,7 @@ use rackloom_wire::{
 
 use crate::config::RESEND_AFTER_MAX;
 use crate::launches::Ended;
+use crate::session::Claim;
 use crate::shell::Shell;
 
 /// The result block. It is made anew for each claim.
@@ -49,9 +50,9 @@ impl Results {
         self.list.len()
     }
 
-    /// A launch has ended; `boot` is when the card started.
-    pub(crate) fn push(&mut self, now: Instant, shell: &Shell, boot: Instant, ended: &Ended) {
-        let bulk = shell.config.bulk;
+    /// A launch has ended; `boot` is when the card started, and `claim` says what reaches its owner in a frame.
+    pub(crate) fn push(&mut self, now: Instant, shell: &Shell, boot: Instant, claim: Option<&Claim>, ended: &Ended) {
+        let bulk = claim.map_or(shell.config.bulk, |claim| claim.bulk.min(shell.config.bulk));
         let length = if ended.status == ErrorCode::Ok { ended.launch.out_length } else { 0 };
         let chunks = u32::try_from(length.div_ceil(bulk.into())).expect("4 GiB in chunks of 64 bytes are 2^26");
         let ns = |at: Instant| U64::new(u64::try_from((at - boot).as_nanos()).unwrap_or(u64::MAX));
@@ -190,7 +191,7 @@ impl Outcome {
 
     fn chunk(&self, shell: &mut Shell, ddr: &dyn role::Memory, owner: MacAddr, n: u32, again: bool) -> Option<Frame> {
         shell.counters.inc(if again { Counter::ResultResends } else { Counter::ResultChunks });
-        let bulk = u64::from(shell.config.bulk);
+        let bulk = u64::from(self.done.chunk.get());
         let offset = u64::from(n) * bulk;
         let length = bulk.min(self.out_length - offset);
         let flags = if again { FLAG_RESEND } else { 0 };

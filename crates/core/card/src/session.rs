@@ -1,7 +1,7 @@
 //! Claims: who owns the card, in which epoch, and for how long.
 
 use rackloom_node::{Duration, Instant};
-use rackloom_wire::{self as wire, ErrorCode, Head, LEASE_MS_MAX, MacAddr, Scrub};
+use rackloom_wire::{self as wire, BEAT, BULK_STANDARD, ErrorCode, Head, LEASE_MS_MAX, MacAddr, Scrub};
 
 use crate::shell::Shell;
 use crate::spent::Spent;
@@ -18,6 +18,8 @@ pub(crate) struct Claim {
     is_overtime: bool,
     /// Group id for Go frames, 0: none.
     pub(crate) group: u16,
+    /// Most payload bytes of a frame that reach the owner.
+    pub(crate) bulk: u16,
 }
 
 /// What becomes of a request for the card.
@@ -174,6 +176,7 @@ impl Session {
             expires: now + lease,
             is_overtime: false,
             group: body.group.get(),
+            bulk: if body.beats == 0 { BULK_STANDARD } else { u16::from(body.beats) * BEAT },
         };
         self.claim = Some(claim);
         claim

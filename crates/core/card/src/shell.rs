@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rackloom_node::{Duration, Frame, Instant, Port, Rng};
 use rackloom_role::MemoryError;
-use rackloom_wire::{Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, U16, U64};
+use rackloom_wire::{Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, U16, U64, WINDOW_US_MAX};
 
 use crate::{CardEvent, Config, Counters};
 
@@ -133,9 +133,9 @@ impl Shell {
         self.events_lost
     }
 
-    /// A random part of a window of microseconds.
+    /// A random part of a window of microseconds, which nobody can make longer than [`WINDOW_US_MAX`].
     pub(crate) fn jitter_us(&mut self, window_us: u32) -> Duration {
-        Duration::from_nanos(self.rng.below(u64::from(window_us) * 1000))
+        Duration::from_nanos(self.rng.below(u64::from(window_us.min(WINDOW_US_MAX)) * 1000))
     }
 
     /// Bytes held in queues.

@@ -1,6 +1,8 @@
 //! What a card says of itself.
 
-use rackloom_wire::{Announce, CardKind, CardState, MacAddr};
+use rackloom_wire::{Announce, BULK_STANDARD, CardKind, CardState, MacAddr, ROLE_PRIVATE};
+
+use crate::error::Absurdity;
 
 /// An announcement, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,18 @@ pub struct CardInfo {
 }
 
 impl CardInfo {
+    /// Why no card can be as this one says it is; `None` if one can. Such a card is listed, and is not claimed: what it
+    /// announces must not decide for others.
+    pub const fn absurdity(&self) -> Option<Absurdity> {
+        if self.memory <= ROLE_PRIVATE {
+            Some(Absurdity::Memory(self.memory))
+        } else if self.bulk < BULK_STANDARD {
+            Some(Absurdity::Bulk(self.bulk))
+        } else {
+            None
+        }
+    }
+
     /// Decodes an announcement; `None` if a field is out of its range.
     pub(crate) fn decode(a: &Announce, epoch: u16) -> Option<Self> {
         let bulk = a.bulk.get();

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use rackloom_node::Duration;
-use rackloom_wire::{CardState, ErrorCode, MacAddr, Restart};
+use rackloom_transport::PeerError;
+use rackloom_wire::{BULK_STANDARD, CardState, ErrorCode, MacAddr, ROLE_PRIVATE, Restart};
 
 /// How a card's absence is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,44 @@ impl fmt::Display for LastSeen {
             _ => write!(f, "silent for {}, {pings} pings unanswered", Time(*silent))?,
         }
         write!(f, ", last state {}", format!("{state:?}").to_lowercase())
+    }
+}
+
+/// How far a card was in a load when the load gave it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// What it had said last, by the name of the frame's kind; `None`: nothing.
+    pub said: Option<&'static str>,
+    /// How long the load waited for what comes after.
+    pub waited: Duration,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.said {
+            Some(said) => write!(f, "it said `{said}` and came no further in {}", Time(self.waited)),
+            None => write!(f, "it did not answer the load's begin in {}", Time(self.waited)),
+        }
+    }
+}
+
+/// What is absurd about a card's announcement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absurdity {
+    /// So many bytes of memory: none that a host may address.
+    Memory(u64),
+    /// So many payload bytes in a frame: fewer than in a standard one, which each card takes.
+    Bulk(u16),
+}
+
+impl fmt::Display for Absurdity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(bytes) => {
+                write!(f, "it announces {bytes} bytes of memory, and the first {ROLE_PRIVATE} of a card are its role's")
+            }
+            Self::Bulk(bytes) => write!(f, "it announces frames of {bytes} bytes, and each card takes {BULK_STANDARD}"),
+        }
     }
 }
 
@@ -157,6 +196,45 @@ pub enum OpError {
         /// What was seen of the card last; `None` if it is not known.
         seen: Option<LastSeen>,
     },
+    /// In a load, nothing was heard of the card that would have brought it on.
+    Stalled {
+        /// The card.
+        card: CardName,
+        /// How far it was, and how long the load waited for it.
+        stage: Stage,
+        /// What was seen of the card last; `None` if it is not known.
+        seen: Option<LastSeen>,
+    },
+    /// In a load, what the card lacked was sent to it again and again, and it lacked as much as before.
+    Fruitless {
+        /// The card.
+        card: CardName,
+        /// Chunks that it reported to lack.
+        chunks: u32,
+    },
+    /// The card has acknowledged what this host never sent under its claim. Nothing that it says of this claim can be
+    /// relied on, so the claim is given up; a new one begins to count anew.
+    OutOfStep {
+        /// The card.
+        card: CardName,
+        /// What it said.
+        what: PeerError,
+    },
+    /// Short frames reach the card and come back, long ones do not. The claim is given up; the next one keeps to
+    /// standard frames.
+    Path {
+        /// The card.
+        card: CardName,
+        /// Payload bytes of the long frames.
+        bulk: u16,
+    },
+    /// The card announces what no card is, and is not used.
+    Absurd {
+        /// The card.
+        card: CardName,
+        /// What is absurd.
+        what: Absurdity,
+    },
     /// The card refused.
     Refused {
         /// The card.
@@ -223,6 +301,11 @@ impl OpError {
             | Self::ClaimLost { card }
             | Self::Vanished { card, .. }
             | Self::Deadline { card, .. }
+            | Self::Stalled { card, .. }
+            | Self::Fruitless { card, .. }
+            | Self::OutOfStep { card, .. }
+            | Self::Path { card, .. }
+            | Self::Absurd { card, .. }
             | Self::Refused { card, .. }
             | Self::Kernel { card, .. }
             | Self::Load { card, .. }
@@ -249,6 +332,16 @@ impl OpError {
             Self::Vanished { reason: DownReason::Silent, seen, .. } => format!("vanished: {seen}"),
             Self::Deadline { waited, seen: Some(seen), .. } => format!("not finished after {}: {seen}", Time(*waited)),
             Self::Deadline { waited, seen: None, .. } => format!("not finished after {}", Time(*waited)),
+            Self::Stalled { stage, seen: Some(seen), .. } => format!("left out: {stage}; {seen}"),
+            Self::Stalled { stage, seen: None, .. } => format!("left out: {stage}"),
+            Self::Fruitless { chunks, .. } => {
+                format!("left out: it reports {chunks} chunks as missing however often they are sent to it")
+            }
+            Self::OutOfStep { what, .. } => format!("out of step with its claim: {what}"),
+            Self::Path { bulk, .. } => {
+                format!("frames of {bulk} bytes do not get through, though short ones do: the path takes no jumbo frames")
+            }
+            Self::Absurd { what, .. } => format!("left out: {what}"),
             Self::Refused { code, .. } => format!("refused: {}", code.meaning()),
             Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
             Self::Load { code, text, .. } if text.is_empty() => format!("did not take the image: {}", code.meaning()),
@@ -275,9 +368,14 @@ impl OpError {
             | Self::ClaimLost { .. }
             | Self::Vanished { .. }
             | Self::Deadline { .. }
+            | Self::Stalled { .. }
+            | Self::OutOfStep { .. }
+            | Self::Path { .. }
             | Self::AwaitsRestart { restart: Restart::Itself, .. } => true,
             // Trying again would write the flash of a card that cannot restart again and again.
             Self::AwaitsRestart { restart: Restart::Refresh, .. }
+            | Self::Fruitless { .. }
+            | Self::Absurd { .. }
             | Self::Refused { .. }
             | Self::Kernel { .. }
             | Self::Load { .. }

@@ -43,6 +43,13 @@ pub enum Event {
         /// Chunks to send in this phase.
         total: u32,
     },
+    /// A load has made its image active on this card; it may go on for others.
+    Loaded {
+        /// The load.
+        op: OpId,
+        /// The card.
+        card: MacAddr,
+    },
     /// An operation has ended: the only such event for it.
     Completed {
         /// The operation.
@@ -115,6 +122,8 @@ pub enum LoadPhase {
 pub struct LoadReport {
     /// What became of it on each card.
     pub cards: BTreeMap<MacAddr, Result<(), OpError>>,
+    /// From the first frame to its activation, for each card that runs it now.
+    pub times: BTreeMap<MacAddr, Duration>,
     /// Image bytes.
     pub image_bytes: u64,
     /// Data frames sent, repairs included.
@@ -123,18 +132,21 @@ pub struct LoadReport {
     pub repair_frames: u64,
     /// Bytes of this load on the host's wire, with Ethernet's overhead of 24 a frame.
     pub wire_bytes: u64,
-    /// Time in each phase: begin, send, repair, verify, configure.
+    /// Time in each phase: begin, send, repair, verify, configure. They contain what was done for cards that the others
+    /// did not wait for.
     pub phases: [Duration; 5],
 }
 
 impl LoadReport {
-    /// From the first frame to the last card's activation.
+    /// From the first frame to the last card's activation; if there was none, to the load's end.
     pub fn total(&self) -> Duration {
-        self.phases.iter().sum()
+        self.times.values().max().copied().unwrap_or_else(|| self.phases.iter().sum())
     }
 
     /// Adds the frames and times of a load that came after this one; not what became of its cards.
     pub fn add(&mut self, later: &Self) {
+        let before = self.phases.iter().sum::<Duration>();
+        self.times.extend(later.times.iter().map(|(card, took)| (*card, before + *took)));
         self.data_frames += later.data_frames;
         self.repair_frames += later.repair_frames;
         self.wire_bytes += later.wire_bytes;

@@ -2,20 +2,23 @@
 //!
 //! A card that vanishes loses nothing: its tiles go to others. A card that appears is claimed, loaded and used while
 //! the others go on. Each card works on several tiles at a time, so that inputs and results travel while it computes.
+//! A card that is silent or slow holds up nobody: see `stragglers`.
+
+mod stragglers;
+mod tiles;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bytes::Bytes;
-use rackloom_node::Instant;
-use rackloom_wire::{IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE, Scrub};
+use rackloom_node::{Duration, Instant};
+use rackloom_wire::{IMAGE_BYTES_MAX, MacAddr, Scrub};
 
-use crate::card_info::CardInfo;
 use crate::config::ClaimOptions;
-use crate::error::{CardName, OpError};
+use crate::error::OpError;
 use crate::event::{Event, LaunchReport, OpId, Outcome};
 use crate::host::Host;
-use crate::launcher::Launch;
 use crate::loader::Commit;
+use tiles::Working;
 
 /// What a job computes.
 pub trait Work: Send + std::any::Any {
@@ -107,6 +110,8 @@ pub struct Job {
     options: JobOptions,
     todo: VecDeque<usize>,
     attempts: BTreeMap<usize, u32>,
+    /// Which of them are computed.
+    finished: Vec<bool>,
     left: usize,
     members: BTreeMap<MacAddr, Member>,
     /// Which card and slot each operation belongs to.
@@ -114,6 +119,12 @@ pub struct Job {
     loads: BTreeSet<OpId>,
     /// Cards to be claimed again at once: the claim got no answer in time, or was lost though the card is there.
     again: BTreeSet<MacAddr>,
+    /// When the first card was claimed that waits for others to be loaded with it.
+    claimed_at: Option<Instant>,
+    /// For how long.
+    claim_grace: Duration,
+    /// How often each card has acknowledged what was never sent.
+    out_of_step: BTreeMap<MacAddr, u32>,
     ended: bool,
 }
 
@@ -128,28 +139,12 @@ enum Member {
     Claiming,
     /// Claimed; the image has to be loaded.
     Claimed,
-    Loading,
-    Working(Vec<Slot>),
+    Loading(OpId),
+    Working(Working),
     /// It cannot be used until it is free again, or announces itself anew.
     Out,
     /// It does not take the image. That may change when it restarts.
     Refusing,
-}
-
-/// A part of a card's memory, and the tile that is there.
-#[derive(Debug)]
-struct Slot {
-    base: u64,
-    busy: Option<Busy>,
-}
-
-#[derive(Debug)]
-struct Busy {
-    tile: usize,
-    launch: OpId,
-    writes: u32,
-    failed: Option<OpError>,
-    done: Option<LaunchReport>,
 }
 
 impl Job {
@@ -168,11 +163,15 @@ impl Job {
             options,
             todo: (0..tiles).collect(),
             attempts: BTreeMap::new(),
+            finished: vec![false; tiles],
             left: tiles,
             members: BTreeMap::new(),
             ops: BTreeMap::new(),
             loads: BTreeSet::new(),
             again: BTreeSet::new(),
+            claimed_at: None,
+            claim_grace: Duration::ZERO,
+            out_of_step: BTreeMap::new(),
             ended: false,
         };
         let cards: Vec<_> = host.cards().map(|c| c.mac).collect();
@@ -229,18 +228,38 @@ impl Job {
             Event::ClaimLost { card } => {
                 self.again.insert(*card);
             }
+            // The others of its load need not be as far.
+            Event::Loaded { op, card } => {
+                if matches!(self.members.get(card), Some(Member::Loading(load)) if load == op) {
+                    self.loaded_on(*card, host, &mut out);
+                }
+            }
             Event::Completed { op, result } => {
                 if self.loads.remove(op) {
-                    self.loaded(host, result, &mut out);
+                    self.loaded(*op, host, result, &mut out);
                 } else if let Some((card, slot)) = self.ops.remove(op) {
                     match slot {
                         None => self.claimed(card, host, result, &mut out),
-                        Some(slot) => self.computed(card, slot, *op, result, &mut out),
+                        Some(slot) => self.computed(now, card, slot, *op, result, &mut out),
                     }
                 }
             }
             _ => {}
         }
+        self.go_on(now, host, &mut out);
+        out
+    }
+
+    /// Goes on when [`next_deadline`](Self::next_deadline) has come.
+    pub fn handle_timeout(&mut self, now: Instant, host: &mut Host) -> Vec<JobEvent> {
+        let mut out = Vec::new();
+        if !self.ended {
+            self.go_on(now, host, &mut out);
+        }
+        out
+    }
+
+    fn go_on(&mut self, now: Instant, host: &mut Host, out: &mut Vec<JobEvent>) {
         self.let_go(now, host);
         self.load(now, host);
         self.feed(now, host);
@@ -248,7 +267,6 @@ impl Job {
             self.ended = true;
             out.push(JobEvent::Finished);
         }
-        out
     }
 
     /// Gives back what is claimed and of no use: the card is then free, tells so, and is tried anew. A card whose claim
@@ -286,7 +304,12 @@ impl Job {
             if matches!(why, OpError::Deadline { .. }) {
                 self.again.insert(card);
             }
-            return self.lose(card, why, out);
+            let is_absurd = matches!(why, OpError::Absurd { .. });
+            self.lose(card, why, out);
+            if is_absurd {
+                self.members.insert(card, Member::Refusing);
+            }
+            return;
         };
         if info.digest == Some(self.digest) {
             self.work_on(card, info, out);
@@ -297,28 +320,34 @@ impl Job {
 
     /// Loads the image into all cards that wait for it, unless more are about to be ready for the same load.
     fn load(&mut self, now: Instant, host: &mut Host) {
-        if self.members.values().any(|m| matches!(m, Member::Claiming)) {
+        let is_claimed = |m: &Member| matches!(m, Member::Claimed);
+        if !self.members.values().any(is_claimed) {
+            self.claimed_at = None;
             return;
         }
-        let waiting = self.members.iter_mut().filter(|(_, m)| matches!(m, Member::Claimed));
-        let mut cards = Vec::new();
-        for (card, m) in waiting {
-            *m = Member::Loading;
-            cards.push(*card);
+        let since = *self.claimed_at.get_or_insert(now);
+        self.claim_grace = host.config.rto_min * CLAIM_WAITS;
+        if self.members.values().any(|m| matches!(m, Member::Claiming)) && now < since + self.claim_grace {
+            return;
         }
-        if !cards.is_empty() {
-            self.loads.insert(host.load(now, &cards, self.image.clone(), Commit::Each));
+        self.claimed_at = None;
+        let cards: Vec<_> = self.members.iter().filter(|(_, m)| is_claimed(m)).map(|(card, _)| *card).collect();
+        let op = host.load(now, &cards, self.image.clone(), Commit::Each);
+        for card in cards {
+            self.members.insert(card, Member::Loading(op));
         }
+        self.loads.insert(op);
     }
 
-    fn loaded(&mut self, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
+    fn loaded(&mut self, op: OpId, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
+        let is_in = |m: &Member| matches!(m, Member::Loading(load) if *load == op);
         let report = match result {
             Ok(Outcome::Loaded(report)) => report,
             Ok(_) => unreachable!("a load gives a load's outcome"),
             Err(why) => {
                 // A card was lost between its claim and the load: the others load again.
                 self.lose(why.card(), why.clone(), out);
-                for m in self.members.values_mut().filter(|m| matches!(m, Member::Loading)) {
+                for m in self.members.values_mut().filter(|m| is_in(m)) {
                     *m = Member::Claimed;
                 }
                 return;
@@ -326,13 +355,17 @@ impl Job {
         };
         let mut refusal = None;
         for (card, result) in &report.cards {
-            match (result, host.card(*card)) {
-                (Ok(()), Some(info)) if host.claim_epoch(*card).is_some() => self.work_on(*card, info, out),
-                (Ok(()), _) => self.lose(*card, OpError::UnknownCard { card: host.name(*card) }, out),
-                (Err(why), _) => {
+            // Since it left this load it may have been lost, and be in another.
+            if !self.members.get(card).is_some_and(is_in) {
+                continue;
+            }
+            match result {
+                Ok(()) => self.loaded_on(*card, host, out),
+                Err(why) => {
                     self.lose(*card, why.clone(), out);
                     if !why.is_card_loss() {
-                        refusal = Some(why.clone());
+                        // A card that lies about what it has says nothing of the image.
+                        refusal = refusal.or(Some(why.clone()).filter(|w| !matches!(w, OpError::Fruitless { .. })));
                         self.members.insert(*card, Member::Refusing);
                     }
                 }
@@ -345,97 +378,11 @@ impl Job {
         }
     }
 
-    fn work_on(&mut self, card: MacAddr, info: &CardInfo, out: &mut Vec<JobEvent>) {
-        let need = self.work.tile_bytes().next_multiple_of(64).max(64);
-        let room = info.memory.saturating_sub(ROLE_PRIVATE) / need;
-        if room == 0 {
-            let (code, detail) = (rackloom_wire::ErrorCode::BadAddress, info.memory);
-            let name = CardName { mac: card, unit: Some(info.unit) };
-            return self.lose(card, OpError::Refused { card: name, code, detail }, out);
-        }
-        let slots = room.min(self.options.depth as u64);
-        let slot = |i| Slot { base: ROLE_PRIVATE + i * need, busy: None };
-        self.members.insert(card, Member::Working((0..slots).map(slot).collect()));
-        out.push(JobEvent::Joined(card));
-    }
-
-    /// Gives each free slot a tile, card by card in turn so that the first tiles spread.
-    fn feed(&mut self, now: Instant, host: &mut Host) {
-        for depth in 0..self.options.depth {
-            for (card, m) in &mut self.members {
-                let Member::Working(slots) = m else { continue };
-                let Some(slot) = slots.get_mut(depth).filter(|s| s.busy.is_none()) else { continue };
-                let Some(tile) = self.todo.pop_front() else { return };
-                let t = self.work.inputs(tile);
-                let mut at = slot.base;
-                let mut addrs = Vec::new();
-                let writes = t.inputs.len() as u32;
-                for input in t.inputs {
-                    addrs.push(at);
-                    let len = input.len() as u64;
-                    self.ops.insert(host.write(now, *card, at, input), (*card, Some(depth)));
-                    at += len.next_multiple_of(64);
-                }
-                let word = |arg: &Arg| match arg {
-                    Arg::Input(i) => addrs[*i],
-                    Arg::Output(offset) => at + offset,
-                    Arg::Value(v) => *v,
-                };
-                let args = t.args.iter().map(word).collect();
-                let launch = Launch { kernel: t.kernel, args, fuel: 0, output: (at, t.output), hold: 0 };
-                let launch = host.launch(now, *card, launch);
-                self.ops.insert(launch, (*card, Some(depth)));
-                slot.busy = Some(Busy { tile, launch, writes, failed: None, done: None });
-            }
-        }
-    }
-
-    fn computed(
-        &mut self,
-        card: MacAddr,
-        slot: usize,
-        op: OpId,
-        result: &Result<Outcome, OpError>,
-        out: &mut Vec<JobEvent>,
-    ) {
-        if let Err(why) = result
-            && why.is_card_loss()
-        {
-            return self.lose(card, why.clone(), out);
-        }
-        let Some(Member::Working(slots)) = self.members.get_mut(&card) else { return };
-        let slot = &mut slots[slot];
-        let Some(busy) = slot.busy.as_mut() else { return };
-        let is_launch = op == busy.launch;
-        busy.writes -= u32::from(!is_launch);
-        match result {
-            Ok(Outcome::Launched(report)) => busy.done = Some(report.clone()),
-            Ok(_) => {}
-            Err(why) => busy.failed = busy.failed.take().or_else(|| Some(why.clone())),
-        }
-        // The slot is free when nothing of its tile is on the way any more.
-        let launch_over = is_launch || !self.ops.contains_key(&busy.launch);
-        if busy.writes > 0 || !launch_over {
-            return;
-        }
-        let busy = slot.busy.take().expect("just seen");
-        match (busy.failed, busy.done) {
-            (None, Some(report)) => {
-                self.work.output(busy.tile, report.output.clone());
-                self.left -= 1;
-                out.push(JobEvent::Tile { tile: busy.tile, card, report });
-            }
-            (failed, _) => {
-                let why = failed.expect("a launch gives a report or an error");
-                let tries = self.attempts.entry(busy.tile).or_insert(0);
-                *tries += 1;
-                if *tries >= self.options.attempts {
-                    self.ended = true;
-                    out.push(JobEvent::Failed(why));
-                } else {
-                    self.todo.push_front(busy.tile);
-                }
-            }
+    /// This card runs the image now.
+    fn loaded_on(&mut self, card: MacAddr, host: &Host, out: &mut Vec<JobEvent>) {
+        match host.card(card).filter(|_| host.claim_epoch(card).is_some()) {
+            Some(info) => self.work_on(card, info, out),
+            None => self.lose(card, OpError::UnknownCard { card: host.name(card) }, out),
         }
     }
 
@@ -445,12 +392,27 @@ impl Job {
         if matches!(m, Member::Out | Member::Refusing) {
             return;
         }
-        if let Member::Working(slots) = std::mem::replace(m, Member::Out) {
-            for busy in slots.into_iter().filter_map(|s| s.busy) {
-                self.todo.push_front(busy.tile);
+        if let Member::Working(w) = std::mem::replace(m, Member::Out) {
+            for tile in w.slots.into_iter().filter_map(|s| s.busy).map(|busy| busy.tile) {
+                if !self.finished[tile] && !self.is_under_way(tile) {
+                    self.todo.push_front(tile);
+                }
             }
         }
         self.ops.retain(|_, (c, _)| *c != card);
+        if matches!(why, OpError::OutOfStep { .. }) {
+            let times = self.out_of_step.entry(card).or_insert(0);
+            *times += 1;
+            if *times >= OUT_OF_STEP_MAX {
+                self.members.insert(card, Member::Refusing);
+            }
+        }
         out.push(JobEvent::Left(card, why));
     }
 }
+
+/// How long claimed cards wait for those whose claim is not answered yet, in times of the shortest wait before
+/// something is sent again: the claim has then been sent twice.
+const CLAIM_WAITS: u32 = 4;
+/// A card that falls out of step with its claims so often does it on purpose, and is not claimed again.
+const OUT_OF_STEP_MAX: u32 = 3;

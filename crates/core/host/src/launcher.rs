@@ -6,7 +6,8 @@ use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{Arrival, Backoff, Credit, Rtt, Sack};
 use rackloom_wire::{
-    Done, ErrorCode, FLAG_RESEND, IntoBytes, Kind, LAUNCH_QUEUE, RESULTS_KEPT, ResultAck, SACK_BITS, U16, U32, U64,
+    BULK_STANDARD, Done, ErrorCode, FLAG_RESEND, IntoBytes, Kind, LAUNCH_QUEUE, RESULTS_KEPT, ResultAck, SACK_BITS,
+    U16, U32, U64,
 };
 
 use crate::ends::Ends;
@@ -138,6 +139,12 @@ impl Launcher {
             r.timer.postpone(now);
         }
         late
+    }
+
+    /// True while output chunks longer than standard frames are awaited, of which none has come.
+    pub(crate) fn has_long(&self) -> bool {
+        self.bulk > usize::from(BULK_STANDARD)
+            && self.running.values().any(|r| r.chunks > 1 && r.done.is_some() && r.there.next() == 0)
     }
 
     /// True while output chunks are awaited.

@@ -20,6 +20,7 @@ mod host;
 mod job;
 mod launcher;
 mod loader;
+mod path;
 mod patience;
 mod peer;
 mod range;
@@ -30,7 +31,7 @@ mod writer;
 
 pub use card_info::CardInfo;
 pub use config::{ClaimOptions, Config};
-pub use error::{CardName, DownReason, LastSeen, OpError, PeerFault};
+pub use error::{Absurdity, CardName, DownReason, LastSeen, OpError, PeerFault, Stage};
 pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};
 pub use exchange::{Exchange, ExchangeEvent, Share, Step};
 pub use host::Host;

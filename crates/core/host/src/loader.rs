@@ -3,22 +3,26 @@
 //!
 //! The phases follow reliable multicast as RFC 5740 has it: the sender paces itself to the slowest receiver, receivers
 //! report what they lack after a random wait and leave out what others have reported, the sender repairs the union to
-//! all.
+//! all. Unlike there, the sender does not wait for each receiver: see `party`.
+
+mod ask;
+mod member;
+mod party;
+mod shrink;
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{Pacer, WIRE_OVERHEAD};
-use rackloom_wire::{
-    ErrorCode, FLAG_RESEND, Head, ImageBegin, IntoBytes, Kind, MacAddr, Packet, Poll, Restart, U16, U32, U64,
-    parse_missing,
-};
+use rackloom_wire::{ErrorCode, FLAG_RESEND, Kind, MacAddr, Packet, Restart, parse_missing};
+
+use self::member::{Member, State};
 
 use crate::card_info::CardInfo;
 use crate::chunks::Chunks;
 use crate::config::Config;
-use crate::error::{CardName, OpError};
+use crate::error::OpError;
 use crate::event::{LoadPhase, LoadReport, OpId};
 
 /// Which cards activate an image that not all have verified.
@@ -39,18 +43,35 @@ pub(crate) struct Loader {
     image: Bytes,
     digest: [u8; 32],
     chunk: usize,
+    /// Chunks of the image.
+    chunks: u32,
     todo: Chunks,
     members: BTreeMap<MacAddr, Member>,
+    /// Who is left behind in one tour has the next one.
+    tour: u32,
     commit: Commit,
     phase: LoadPhase,
     phase_at: Instant,
+    begun_at: Instant,
     /// What the clock of the host's patience shows.
     patience: Instant,
+    begun_by_patience: Instant,
+    phase_by_patience: Instant,
+    /// When half of the party was past this phase, by the same clock.
+    half_at: Option<Instant>,
+    /// When those who are not may be left behind.
+    leave_at: Option<Instant>,
+    /// Most chunks that a card may add to the present repair.
+    repair_limit: u32,
+    /// Whether the host's wire has a rate to which a card's can be compared.
+    is_paced: bool,
     phases: [Duration; 5],
     pacer: Pacer,
     /// Frames of control that are to go at once.
     urgent: Vec<Frame>,
     seq: u32,
+    /// The number of the load in standard frames, should long ones not get through.
+    second_seq: u32,
     poll: u32,
     /// When to ask, or ask again, whatever the phase waits for.
     ask_at: Option<Instant>,
@@ -62,36 +83,6 @@ pub(crate) struct Loader {
     repair_frames: u64,
     wire_bytes: u64,
     pass_total: u32,
-}
-
-#[derive(Debug)]
-struct Member {
-    name: CardName,
-    epoch: u16,
-    config_rate: u64,
-    state: State,
-    /// By the clock of the host's patience.
-    progress_at: Instant,
-    /// The last poll this card has answered wholly.
-    answered: u32,
-}
-
-#[derive(Debug, PartialEq)]
-enum State {
-    Invited,
-    Ready,
-    Staged,
-    Committed,
-    Active,
-    /// In its configuration flash: it awaits this.
-    Written(Restart),
-    Failed(OpError),
-}
-
-impl Member {
-    fn is_over(&self) -> bool {
-        matches!(self.state, State::Active | State::Written(_) | State::Failed(_))
-    }
 }
 
 impl Loader {
@@ -110,41 +101,35 @@ impl Loader {
         let bulk = cards.iter().map(|(c, _)| c.bulk).min().unwrap_or(config.bulk).min(config.bulk);
         let chunk = usize::from(bulk);
         let chunks = u32::try_from(image.len().div_ceil(chunk)).expect("an image of at most 256 MiB");
-        let on_wire = (chunk + 32 + WIRE_OVERHEAD) as u64;
-        let slowest = cards
-            .iter()
-            .flat_map(|(c, _)| [c.port_rate, (c.stage_rate.saturating_mul(8) / chunk as u64).saturating_mul(on_wire)])
-            .filter(|rate| *rate > 0)
-            .min();
-        let member = |(card, epoch): &(&CardInfo, u16)| {
-            let member = Member {
-                name: CardName { mac: card.mac, unit: Some(card.unit) },
-                epoch: *epoch,
-                config_rate: card.config_rate,
-                state: State::Invited,
-                progress_at: patience,
-                answered: 0,
-            };
-            (card.mac, member)
-        };
-        Self {
+        let members = cards.iter().map(|(card, epoch)| (card.mac, Member::new(card, *epoch, chunk, patience)));
+        let mut loader = Self {
             op,
             group,
             host: config.mac,
             digest: *blake3::hash(&image).as_bytes(),
             image,
             chunk,
+            chunks,
             todo: Chunks::all(chunks),
-            members: cards.iter().map(member).collect(),
+            members: members.collect(),
+            tour: 0,
             commit,
             phase: LoadPhase::Begin,
             phase_at: now,
+            begun_at: now,
             patience,
-            phases: [Duration::ZERO; 5],
+            begun_by_patience: patience,
+            phase_by_patience: patience,
+            half_at: None,
+            leave_at: None,
+            repair_limit: 0,
             // Where the host's own wire has no stated rate, its back-pressure paces; a live rack's rates are nominal.
-            pacer: Pacer::new(config.tx_rate.and(slowest)),
+            is_paced: config.tx_rate.is_some(),
+            phases: [Duration::ZERO; 5],
+            pacer: Pacer::new(None),
             urgent: Vec::new(),
             seq,
+            second_seq: seq.wrapping_add(1),
             poll: 0,
             ask_at: Some(now),
             wait: config.rto_min,
@@ -155,7 +140,17 @@ impl Loader {
             repair_frames: 0,
             wire_bytes: 0,
             pass_total: chunks,
+        };
+        if loader.is_paced {
+            loader.leave_slow();
         }
+        loader.pace();
+        loader
+    }
+
+    /// Keeps to the slowest card of this tour.
+    fn pace(&mut self) {
+        self.pacer = Pacer::new(self.slowest().filter(|_| self.is_paced));
     }
 
     /// Sets what the clock of the host's patience shows; before each call that may find a card stalled.
@@ -180,6 +175,11 @@ impl Loader {
         self.members.get(&card).is_some_and(|m| !m.is_over())
     }
 
+    /// Whether this card runs the image by this load.
+    pub(crate) fn has_loaded(&self, card: MacAddr) -> bool {
+        self.members.get(&card).is_some_and(|m| m.state == State::Active)
+    }
+
     /// The card is lost to this load.
     pub(crate) fn lose(&mut self, now: Instant, card: MacAddr, why: OpError) {
         if let Some(m) = self.members.get_mut(&card).filter(|m| !m.is_over()) {
@@ -195,6 +195,7 @@ impl Loader {
     pub(crate) fn report(mut self, now: Instant) -> LoadReport {
         self.enter(now, self.phase);
         let waited = self.phases.iter().sum();
+        let times = self.members.iter().filter_map(|(mac, m)| Some((*mac, m.took?))).collect();
         let card = |(mac, m): (MacAddr, Member)| match m.state {
             State::Active => (mac, Ok(())),
             State::Written(restart) => (mac, Err(OpError::AwaitsRestart { card: m.name, restart })),
@@ -203,6 +204,7 @@ impl Loader {
         };
         LoadReport {
             cards: self.members.into_iter().map(card).collect(),
+            times,
             image_bytes: self.image.len() as u64,
             data_frames: self.data_frames,
             repair_frames: self.repair_frames,
@@ -212,8 +214,9 @@ impl Loader {
     }
 
     /// Aborts the load: the frame that the cards get.
-    pub(crate) fn abort(&mut self) -> Frame {
-        self.to_group(Kind::ImageAbort, 0, 0, 0, &[])
+    pub(crate) fn abort(&self) -> Frame {
+        let alone = if self.members.len() == 1 { self.members.keys().next().copied() } else { None };
+        self.to(alone, Kind::ImageAbort, 0, 0, 0, &[])
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -221,10 +224,13 @@ impl Loader {
             return Some(Instant::ZERO);
         }
         let send = matches!(self.phase, LoadPhase::Send | LoadPhase::Repair).then(|| self.pacer.opens_at()).flatten();
-        [send, self.ask_at].into_iter().flatten().min()
+        [send, self.ask_at, self.leave_at].into_iter().flatten().min()
     }
 
     pub(crate) fn next_frame(&mut self, now: Instant) -> Option<Frame> {
+        if self.urgent.is_empty() && self.leave_at.is_some_and(|t| t <= now) {
+            self.leave_late(now);
+        }
         if self.urgent.is_empty() && self.ask_at.is_some_and(|t| t <= now) {
             self.ask(now);
         }
@@ -237,6 +243,8 @@ impl Loader {
         }
         let Some(chunk) = self.todo.take() else {
             self.enter(now, LoadPhase::Verify);
+            // The image has gone out without them.
+            self.leave(|m| m.state == State::Invited);
             self.ask(now);
             return self.next_frame(now);
         };
@@ -265,22 +273,20 @@ impl Loader {
             }
             Kind::ImageConfirmMissing => {
                 let Some((head, ranges)) = parse_missing(packet.payload) else { return };
-                // A late report of an earlier poll asks for what may be on its way: the next poll will tell.
-                if packet.head.seq != self.poll || m.state == State::Invited {
+                // A late report of an earlier poll asks for what may be on its way: the next poll will tell. So will it
+                // where a card is not waited for now.
+                if packet.head.seq != self.poll || m.state == State::Invited || m.tour != self.tour {
                     return;
                 }
-                if head.more.get() == 0 {
-                    m.answered = self.poll;
-                }
-                let before = self.todo.left;
-                for (first, count) in ranges {
-                    self.todo.add(first, count);
-                }
+                let before = m.report.len();
+                let is_less = m.note_report(self.poll, head, ranges);
                 // A report that comes while the repair is under way lengthens it.
-                if self.phase == LoadPhase::Repair {
-                    self.pass_total += self.todo.left - before;
+                if self.phase == LoadPhase::Repair && m.lacks <= self.repair_limit {
+                    let left = self.todo.left;
+                    m.report[before..].iter().for_each(|(first, count)| self.todo.add(*first, *count));
+                    self.pass_total += self.todo.left - left;
                 }
-                self.todo.left > before
+                is_less
             }
             Kind::ImageConfirmStaged => {
                 m.answered = self.poll;
@@ -302,6 +308,7 @@ impl Loader {
                 let right = packet.view::<rackloom_wire::Active>().is_some_and(|(a, _)| a.digest == self.digest);
                 if right {
                     m.state = State::Active;
+                    m.took = Some(now - self.begun_at);
                 }
                 right
             }
@@ -334,49 +341,108 @@ impl Loader {
         self.advance(now);
     }
 
-    /// Goes on to the next phase when all members allow it.
+    /// Goes on to the next phase when all of the party allow it.
     fn advance(&mut self, now: Instant) {
-        let mut live = self.members.values().filter(|m| !m.is_over()).peekable();
-        if live.peek().is_none() {
-            self.ask_at = None;
+        if self.members.values().all(Member::is_over) {
+            (self.ask_at, self.leave_at) = (None, None);
             return;
         }
+        if self.live().next().is_none() {
+            return self.next_tour(now);
+        }
+        let is_past = self.live().all(|m| m.is_past(self.phase));
         match self.phase {
-            LoadPhase::Begin => {
-                if live.all(|m| m.state != State::Invited) {
-                    self.enter(now, LoadPhase::Send);
-                    self.ask_at = None;
-                }
+            LoadPhase::Begin if is_past && self.tour == 0 => {
+                self.enter(now, LoadPhase::Send);
+                self.ask_at = None;
             }
-            LoadPhase::Send | LoadPhase::Repair => {}
+            // What was sent to others may have reached these too: they are asked first.
+            LoadPhase::Begin if is_past => {
+                self.enter(now, LoadPhase::Verify);
+                self.ask(now);
+            }
+            LoadPhase::Verify if is_past => {
+                let has_failed = self.members.values().any(|m| matches!(m.state, State::Failed(_)));
+                if self.commit == Commit::AllOrNone && has_failed {
+                    return self.give_up();
+                }
+                self.enter(now, LoadPhase::Configure);
+                self.ask(now);
+            }
             LoadPhase::Verify => {
-                let staged = live.all(|m| m.state == State::Staged);
-                let answered = self.members.values().all(|m| m.is_over() || m.answered == self.poll);
-                if staged
-                    && self.commit == Commit::AllOrNone
-                    && self.members.values().any(|m| matches!(m.state, State::Failed(_)))
-                {
-                    self.give_up();
-                } else if staged {
-                    self.enter(now, LoadPhase::Configure);
-                    self.ask(now);
-                } else if answered && self.todo.left > 0 {
-                    self.repair(now);
+                let has_all = self.live().all(|m| m.is_past(LoadPhase::Verify) || m.answered == self.poll);
+                if has_all && self.live().any(|m| !m.report.is_empty()) {
+                    return self.repair(now);
                 }
             }
             LoadPhase::Configure => {
-                let slowest = live.map(|m| m.config_rate).filter(|r| *r > 0).min();
-                if self.members.values().all(|m| m.is_over() || m.state == State::Committed) {
+                let slowest = self.live().map(|m| m.config_rate).filter(|r| *r > 0).min();
+                if self.live().all(|m| m.state == State::Committed) {
                     // All are at it. They speak up when done; ask when the slowest should have been done by now.
                     let longest = slowest.map_or(Duration::ZERO, |rate| port_time(self.image.len(), rate));
                     let due = self.phase_at + longest + self.wait_min;
                     self.ask_at = Some(due.max(now + self.wait_min));
                 }
             }
+            LoadPhase::Begin | LoadPhase::Send | LoadPhase::Repair => {}
         }
+        self.watch_half();
+        self.leave_at = self.half_at.map(|half| self.reaches(now, half + self.grace()));
     }
 
+    /// When the clock of the host's patience can show `end` at the earliest. It may be slow, and comes close to its aim
+    /// by ever smaller steps: none is shorter than a quarter of the shortest wait.
+    fn reaches(&self, now: Instant, end: Instant) -> Instant {
+        let left = end - self.patience;
+        now + if left.is_zero() { left } else { left.max(self.wait_min / 4) }
+    }
+
+    /// Leaves behind whom the others have waited for long enough.
+    fn leave_late(&mut self, now: Instant) {
+        self.leave_at = None;
+        let Some(end) = self.half_at.map(|half| half + self.grace()) else { return };
+        if end > self.patience {
+            self.leave_at = Some(self.reaches(now, end));
+            return;
+        }
+        let phase = self.phase;
+        if phase == LoadPhase::Begin {
+            self.enter(now, LoadPhase::Send);
+            return self.ask(now);
+        }
+        self.leave(|m| !m.is_past(phase));
+        self.advance(now);
+    }
+
+    /// The turn of those who were left behind.
+    fn next_tour(&mut self, now: Instant) {
+        self.tour += 1;
+        self.pace();
+        let is_invited = self.live().any(|m| m.state == State::Invited);
+        self.enter(now, if is_invited { LoadPhase::Begin } else { LoadPhase::Verify });
+        self.ask(now);
+    }
+
+    /// Sends again what the party has reported. A card that lacks far more than the others is left behind, and one that
+    /// lacks as much as before is not sent it for ever.
     fn repair(&mut self, now: Instant) {
+        if self.must_shrink() {
+            return self.shrink(now);
+        }
+        self.repair_limit = self.repair_limit();
+        let (limit, tour) = (self.repair_limit, self.tour);
+        self.leave(|m| !m.is_past(LoadPhase::Verify) && m.lacks > limit);
+        for m in self.members.values_mut().filter(|m| m.tour == tour && !m.is_over() && !m.report.is_empty()) {
+            if m.is_worth_repair() {
+                m.report.iter().for_each(|(first, count)| self.todo.add(*first, *count));
+            } else {
+                m.state = State::Failed(OpError::Fruitless { card: m.name, chunks: m.lacks });
+            }
+            m.report.clear();
+        }
+        if self.todo.left == 0 {
+            return self.advance(now);
+        }
         self.pass_total = self.todo.left;
         self.enter(now, LoadPhase::Repair);
         self.ask_at = None;
@@ -392,96 +458,16 @@ impl Loader {
         self.ask_at = None;
     }
 
-    /// Asks, for the first time or again, what the phase waits for.
-    fn ask(&mut self, now: Instant) {
-        for m in self.members.values_mut().filter(|m| !m.is_over()) {
-            // A card that configures shows no progress until the port is done.
-            let port =
-                if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
-            let waited = self.patience - m.progress_at;
-            if waited >= self.stall + port {
-                m.state = State::Failed(OpError::Deadline { card: m.name, waited, seen: None });
-            }
-        }
-        if self.members.values().all(Member::is_over) {
-            self.ask_at = None;
-            return;
-        }
-        let members = self.members.len() as u64;
-        match self.phase {
-            LoadPhase::Begin => {
-                let body = ImageBegin {
-                    length: U64::new(self.image.len() as u64),
-                    chunk: U16::new(self.chunk as u16),
-                    group: U16::new(self.group),
-                    members: U32::new(members as u32),
-                    digest: self.digest,
-                };
-                for (card, m) in self.members.iter().filter(|(_, m)| m.state == State::Invited) {
-                    let head = Head {
-                        dst: *card,
-                        src: self.host,
-                        kind: Kind::ImageBegin,
-                        flags: 0,
-                        epoch: m.epoch,
-                        seq: self.seq,
-                        addr: 0,
-                    };
-                    self.urgent.push(head.frame(&[body.as_bytes()]));
-                }
-                self.ask_again(now, Duration::ZERO);
-            }
-            LoadPhase::Send | LoadPhase::Repair => self.ask_at = None,
-            LoadPhase::Verify if self.todo.left > 0 && self.poll > 0 && self.heard_some() => self.repair(now),
-            LoadPhase::Verify => self.ask_poll(now, members),
-            LoadPhase::Configure => {
-                if self.members.values().any(|m| m.state == State::Staged) {
-                    let frame = self.to_group(Kind::ImageCommit, 0, self.seq, 0, &[]);
-                    self.urgent.push(frame);
-                    self.ask_again(now, Duration::ZERO);
-                } else {
-                    self.ask_poll(now, members);
-                }
-            }
-        }
-    }
-
-    /// Some member has answered this poll: what it reported is worth repairing though others are silent.
-    fn heard_some(&self) -> bool {
-        self.members.values().any(|m| !m.is_over() && m.answered == self.poll)
-    }
-
-    fn ask_poll(&mut self, now: Instant, members: u64) {
-        // A report is some 1.2 us of a 10 Gb/s wire and a card sends a few: answers thus spread do not queue up.
-        let window = 20 + 4 * members;
-        self.poll += 1;
-        let body = Poll { window_us: U32::new(window as u32), reserved: U32::ZERO };
-        let frame = self.to_group(Kind::ImagePoll, 0, self.poll, 0, &[body.as_bytes()]);
-        self.urgent.push(frame);
-        self.ask_again(now, Duration::from_micros(window));
-    }
-
-    fn ask_again(&mut self, now: Instant, window: Duration) {
-        self.ask_at = Some(now + window + self.wait);
-        // Cards that catch up with their digest are asked again and again: a lost answer must not cost more than that
-        // takes.
-        let most = if self.phase == LoadPhase::Verify { self.wait_min * 8 } else { self.wait_max };
-        self.wait = (self.wait * 2).min(most);
-    }
-
     fn enter(&mut self, now: Instant, phase: LoadPhase) {
         self.phases[self.phase as usize] += now - self.phase_at;
-        (self.phase, self.phase_at, self.wait) = (phase, now, self.wait_min);
+        let repaired = self.phase == LoadPhase::Repair && phase == LoadPhase::Verify;
         for m in self.members.values_mut() {
-            m.progress_at = self.patience;
+            // A repair is the host's time. A card that is no better for it has been waited for since before.
+            m.progress_at =
+                if repaired { m.progress_at + (self.patience - self.phase_by_patience) } else { self.patience };
         }
-    }
-
-    fn to_group(&self, kind: Kind, flags: u8, seq: u32, addr: u64, payload: &[&[u8]]) -> Frame {
-        // A load of one card need not trouble the others.
-        let alone = if self.members.len() == 1 { self.members.keys().next().copied() } else { None };
-        let dst = alone.unwrap_or_else(|| MacAddr::group(self.group));
-        Head { dst, src: self.host, kind, flags, epoch: self.group, seq, addr }.frame(payload)
+        (self.phase, self.phase_at, self.phase_by_patience, self.wait) = (phase, now, self.patience, self.wait_min);
+        (self.half_at, self.leave_at) = (None, None);
     }
 }
 

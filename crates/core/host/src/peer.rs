@@ -32,6 +32,8 @@ pub(crate) struct Peer {
     pub(crate) requests: Vec<Request>,
     /// The newest epoch that this host was granted here, so that a restarted card grants another.
     pub(crate) last_epoch: u16,
+    /// Most payload bytes of a frame that the path is known to take.
+    pub(crate) bulk_max: u16,
     /// It stands in the host's queue of those with something to send.
     pub(crate) is_ready: bool,
 }
@@ -48,6 +50,7 @@ impl Peer {
             session: None,
             requests: Vec::new(),
             last_epoch: 0,
+            bulk_max: u16::MAX,
             is_ready: false,
         }
     }

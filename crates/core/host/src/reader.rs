@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{Requests, Rtt};
-use rackloom_wire::{FLAG_RESEND, IntoBytes, Kind, Read, U32};
+use rackloom_wire::{BULK_STANDARD, FLAG_RESEND, IntoBytes, Kind, Read, U32};
 
 use crate::ends::Ends;
 use crate::event::OpId;
@@ -76,6 +76,12 @@ impl Reader {
     pub(crate) fn overlaps_before(&self, op: OpId, addr: u64, len: u64) -> bool {
         self.active.range(..op).any(|(_, a)| overlap(a.addr, a.bytes.len() as u64, addr, len))
             || self.queue.iter().take_while(|q| q.op < op).any(|q| overlap(q.addr, q.len as u64, addr, len))
+    }
+
+    /// True while answers longer than standard frames are awaited.
+    pub(crate) fn has_long(&self) -> bool {
+        let long = usize::from(BULK_STANDARD);
+        self.bulk > long && self.active.values().any(|a| a.left > long)
     }
 
     pub(crate) fn is_busy(&self) -> bool {

@@ -3,7 +3,7 @@
 use rackloom_bridge::Window;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::Backoff;
-use rackloom_wire::{self as wire, Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
+use rackloom_wire::{self as wire, BEAT, Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
 
 use crate::config::ClaimOptions;
 use crate::event::OpId;
@@ -20,7 +20,7 @@ pub(crate) struct Request {
 /// What is asked.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16 },
+    Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16, bulk: u16 },
     Release { epoch: u16, scrub: Scrub },
     Window { epoch: u16, number: u16, window: Option<Window> },
     Route { epoch: u16, stream: u16, to: Option<(MacAddr, u16)> },
@@ -65,13 +65,13 @@ impl Request {
         self.timer.resent(now);
         let head = |kind, epoch, addr| Head { dst: card, src: host, kind, flags: 0, epoch, seq: self.seq, addr };
         match &self.ask {
-            Ask::Claim { nonce, options, group, epoch } => {
+            Ask::Claim { nonce, options, group, epoch, bulk } => {
                 let body = Claim {
                     nonce: U64::new(*nonce),
                     lease_ms: U32::new(u32::try_from(options.lease.as_millis()).unwrap_or(u32::MAX)),
                     group: U16::new(*group),
                     scrub: options.scrub.into(),
-                    reserved: 0,
+                    beats: u8::try_from(bulk / BEAT).expect("at most 140"),
                 };
                 head(Kind::SessionClaim, *epoch, 0).frame(&[body.as_bytes()])
             }

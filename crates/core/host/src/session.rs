@@ -6,6 +6,7 @@ use rackloom_transport::Rtt;
 use crate::ends::Ends;
 use crate::event::OpId;
 use crate::launcher::Launcher;
+use crate::path::Path;
 use crate::reader::Reader;
 use crate::writer::Writer;
 
@@ -18,6 +19,7 @@ pub(crate) struct Session {
     pub(crate) writer: Writer,
     pub(crate) reader: Reader,
     pub(crate) launcher: Launcher,
+    pub(crate) path: Path,
     /// When something was last sent under this claim: what renews the lease.
     pub(crate) sent_at: Instant,
 }
@@ -75,6 +77,16 @@ impl Session {
         if late {
             self.rtt.back_off();
         }
+    }
+
+    /// Whether the way to the card or back must be taken for one that drops long frames. `now`: by the clock of the
+    /// host's patience.
+    pub(crate) fn is_blocked(&mut self, now: Instant) -> bool {
+        if self.writer.has_proven {
+            self.path.prove_up();
+        }
+        let down = self.reader.has_long() || self.launcher.has_long();
+        self.path.is_blocked(now, self.writer.has_long(), down)
     }
 
     /// The card refuses a write or a read; the address tells which, since both count from 1. The operation that failed.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{PeerError, Rtt, Sack, Sender};
-use rackloom_wire::{FLAG_ACK_NOW, FLAG_RESEND, Kind, WRITE_WINDOW};
+use rackloom_wire::{BULK_STANDARD, FLAG_ACK_NOW, FLAG_RESEND, Kind, WRITE_WINDOW};
 
 use crate::ends::Ends;
 use crate::event::OpId;
@@ -20,6 +20,8 @@ pub(crate) struct Writer {
     /// Begun and not wholly acknowledged.
     active: BTreeMap<OpId, Active>,
     sender: Sender<Chunk>,
+    /// A frame longer than standard ones has been acknowledged.
+    pub(crate) has_proven: bool,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,13 @@ struct Chunk {
 
 impl Writer {
     pub(crate) const fn new(bulk: usize) -> Self {
-        Self { bulk, queue: VecDeque::new(), active: BTreeMap::new(), sender: Sender::new(1, WRITE_WINDOW) }
+        Self {
+            bulk,
+            queue: VecDeque::new(),
+            active: BTreeMap::new(),
+            sender: Sender::new(1, WRITE_WINDOW),
+            has_proven: false,
+        }
     }
 
     pub(crate) fn push(&mut self, op: OpId, addr: u64, data: Bytes) {
@@ -71,6 +79,12 @@ impl Writer {
         q.admitted = true;
         let (addr, len) = (q.addr, q.data.len() as u64);
         self.active.insert(q.op, Active { addr, len, left: 0, whole: false, forgotten: false });
+    }
+
+    /// True while frames longer than standard ones are under way.
+    pub(crate) fn has_long(&self) -> bool {
+        let long = u64::from(BULK_STANDARD);
+        self.bulk as u64 > long && self.active.values().any(|a| a.len > long && a.left > 0)
     }
 
     /// True while a write older than `op` is under way.
@@ -120,8 +134,9 @@ impl Writer {
         rtt: &mut Rtt,
         done: &mut Vec<OpId>,
     ) -> Result<(), PeerError> {
-        let Self { sender, active, .. } = self;
+        let Self { sender, active, has_proven, .. } = self;
         let chunk_done = |chunk: &Chunk| {
+            *has_proven |= chunk.data.len() > usize::from(BULK_STANDARD);
             let a = active.get_mut(&chunk.op).expect("a chunk in flight belongs to an active write");
             a.left -= 1;
             if a.left == 0 && a.whole {

@@ -1,12 +1,13 @@
 //! A host, frame by frame: what it says, what it makes of what it hears.
 
 use rackloom_host::{
-    CardName, ClaimOptions, Commit, Config, DownReason, Event, Host, LastSeen, Launch, OpError, OpId, Outcome,
+    Absurdity, CardName, ClaimOptions, Commit, Config, DownReason, Event, Host, LastSeen, Launch, OpError, OpId,
+    Outcome,
 };
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
-    Announce, CardKind, CardState, ErrorCode, Failure, FromBytes, Grant, HOSTS, Head, ImageBegin, IntoBytes, Kind,
-    MacAddr, Packet, Refusal, U16, U32, U64,
+    Ack, Announce, CardKind, CardState, ErrorCode, Failure, FromBytes, Grant, HOSTS, Head, ImageBegin, IntoBytes, Kind,
+    MacAddr, Packet, Pong, Refusal, U16, U32, U64,
 };
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
@@ -63,10 +64,15 @@ impl Bench {
     }
 
     fn announce_from(&mut self, card: MacAddr, port: Port, boot: u32) {
+        self.announce_with(card, port, |a| a.boot = U32::new(boot));
+    }
+
+    fn announce_with(&mut self, card: MacAddr, port: Port, change: impl FnOnce(&mut Announce)) {
         let mut body = Announce::read_from_bytes(&[0; size_of::<Announce>()]).unwrap();
-        (body.mac0, body.boot, body.memory) = (card, U32::new(boot), U64::new(4 << 20));
+        (body.mac0, body.boot, body.memory) = (card, U32::new(1), U64::new(4 << 20));
         body.unit = U16::new(3);
         (body.card_kind, body.state, body.bulk) = (CardKind::Model.into(), CardState::Active.into(), U16::new(1472));
+        change(&mut body);
         let kind = Kind::DiscoveryAnnounce;
         let head = Head { dst: HOSTS, src: card, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
         self.host.handle_frame(self.now, port, head.frame(&[body.as_bytes()]));
@@ -293,4 +299,97 @@ fn regression_a_late_refusal_of_a_load_ended_the_next_claim() {
     assert_eq!(bench.poll().events, []);
     assert_eq!(bench.host.claim_epoch(CARD), Some(EPOCH + 1));
     assert_eq!((bench.host.claim_epoch(NEIGHBOUR), bench.host.pending()), (Some(EPOCH), 1), "its load goes on");
+}
+
+/// Issue 17, fault 4: acknowledgements of what was never sent were ignored, and the host sent for ever what the card
+/// had already, under numbers that the card did not expect.
+#[test]
+fn regression_a_claim_out_of_step_is_given_up_by_name() {
+    let mut bench = Bench::claimed();
+    let write = bench.host.write(bench.now, CARD, BASE, vec![1; 10].into());
+    let read = bench.host.read(bench.now, CARD, BASE + 4096, 8);
+    bench.poll();
+    bench.hear(Kind::InputConfirmWriteAck, 500, 0, Ack { bitmap: [0; 32] }.as_bytes());
+    let release = bench.sent(Kind::SessionRelease);
+    assert_eq!(Packet::parse(&release).unwrap().head.epoch, EPOCH, "the card need not wait for the lease's end");
+    for op in [write, read] {
+        let why = bench.result(op).unwrap_err();
+        assert!(matches!(why, OpError::OutOfStep { card: NAME, .. }) && why.is_card_loss(), "{why}");
+        let text = "out of step with its claim: numbers before 500 acknowledged, but 2 is the next to be sent";
+        assert_eq!(why.reason(), text);
+    }
+    assert!(bench.events.contains(&Event::ClaimLost { card: CARD }));
+    bench.claim(CARD, EPOCH + 1);
+    let again = bench.host.write(bench.now, CARD, BASE, vec![1; 10].into());
+    assert_eq!(Packet::parse(&bench.sent(Kind::InputWrite)).unwrap().head.seq, 1, "it counts anew");
+    bench.hear_from(CARD, EPOCH + 1, Kind::InputConfirmWriteAck, 2, 0, Ack { bitmap: [0; 32] }.as_bytes());
+    assert_eq!(bench.result(again), Ok(Outcome::Written));
+}
+
+/// Issue 17, fault 2: with jumbo frames at both ends and a standard path between them, writes hung past any time-out.
+#[test]
+fn regression_a_path_that_drops_long_frames_is_named_and_then_kept_to() {
+    let host = Host::new(Config { bulk: 8960, ..Config::live(HOST, 1) });
+    let mut bench = Bench { host, now: Instant::ZERO, events: Vec::new() };
+    let jumbo = |bench: &mut Bench| bench.announce_with(CARD, 0, |a| a.bulk = U16::new(8960));
+    jumbo(&mut bench);
+    let claim = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    let asked = bench.sent(Kind::SessionClaim);
+    assert_eq!(asked_beats(&asked), 140);
+    bench.grant(&asked);
+    assert_eq!(bench.result(claim), Ok(Outcome::Claimed { epoch: EPOCH }));
+    let write = bench.host.write(bench.now, CARD, BASE, vec![1; 20_000].into());
+    bench.poll();
+    // The card answers what reaches it: pings.
+    let (state, z) = (CardState::Active.into(), U64::ZERO);
+    let pong = Pong { boot: U32::new(1), state, queued: 0, reserved: U16::ZERO, uptime_ns: z };
+    let begun = bench.now;
+    while bench.host.pending() > 0 {
+        bench.now = bench.host.next_deadline().unwrap().max(bench.now);
+        bench.host.handle_timeout(bench.now);
+        for frame in bench.poll().frames {
+            let head = Packet::parse(&frame).unwrap().head;
+            if head.kind == Kind::SessionPing {
+                bench.hear(Kind::SessionPong, head.seq, 0, pong.as_bytes());
+            }
+        }
+        assert!(bench.now - begun < Duration::from_secs(3), "the write hangs");
+    }
+    let why = bench.result(write).unwrap_err();
+    assert_eq!(why, OpError::Path { card: NAME, bulk: 8960 });
+    assert!(why.is_card_loss(), "the same works with another claim");
+    let claim = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    let frames = bench.poll().frames;
+    let asked = frames.iter().find(|f| Packet::parse(f).unwrap().head.kind == Kind::SessionClaim).unwrap();
+    assert_eq!(asked_beats(asked), 23);
+    bench.grant(asked);
+    assert_eq!(bench.result(claim), Ok(Outcome::Claimed { epoch: EPOCH }));
+    bench.host.write(bench.now, CARD, BASE, vec![1; 20_000].into());
+    let lengths: Vec<_> = bench.poll().frames.iter().map(|f| Packet::parse(f).unwrap().payload.len()).collect();
+    assert_eq!(lengths.iter().max(), Some(&1472), "{lengths:?}");
+}
+
+fn asked_beats(claim: &Frame) -> u8 {
+    Packet::parse(claim).unwrap().view::<rackloom_wire::Claim>().unwrap().0.beats
+}
+
+/// Issue 17, fault 8: a card that announced no memory and frames of 64 bytes decided for all others of a load.
+#[test]
+fn regression_an_absurd_card_is_left_out_with_a_reason() {
+    let mut bench = Bench::new();
+    let absurd: [(fn(&mut Announce), _); 3] = [
+        (|a| a.memory = U64::ZERO, Absurdity::Memory(0)),
+        (|a| a.memory = U64::new(1 << 20), Absurdity::Memory(1 << 20)),
+        (|a| a.bulk = U16::new(64), Absurdity::Bulk(64)),
+    ];
+    for (change, what) in absurd {
+        bench.announce_with(CARD, 0, change);
+        let claim = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+        assert!(bench.poll().frames.is_empty());
+        assert_eq!(bench.result(claim), Err(OpError::Absurd { card: NAME, what }));
+        assert!(bench.host.card(CARD).is_some(), "it is listed");
+    }
+    // When it has come to its senses it is used.
+    bench.announce(1);
+    bench.claim(CARD, EPOCH);
 }

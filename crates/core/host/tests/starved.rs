@@ -250,6 +250,6 @@ fn a_load_is_not_given_up_for_the_pauses_of_its_host() {
     assert_eq!(rig.result(load), None);
     rig.pass(seconds(4));
     let Some((_, Ok(Outcome::Loaded(report)))) = rig.result(load) else { panic!("a load ends with its report") };
-    let Err(OpError::Deadline { seen: Some(seen), .. }) = &report.cards[&CARD] else { panic!("{report:?}") };
+    let Err(OpError::Stalled { seen: Some(seen), .. }) = &report.cards[&CARD] else { panic!("{report:?}") };
     assert!(seen.silent < seconds(1), "it answers pings: {seen}");
 }

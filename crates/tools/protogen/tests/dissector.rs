@@ -67,7 +67,7 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
         }
         Kind::SessionClaim => {
             let (nonce, lease_ms, group) = (U64::new(0xfeed_f00d_0000_0001), U32::new(3000), U16::new(0x1234));
-            let body = Claim { nonce, lease_ms, group, scrub: Scrub::Zero.into(), reserved: 0 };
+            let body = Claim { nonce, lease_ms, group, scrub: Scrub::Zero.into(), beats: 0 };
             let shows = vec![
                 ("rackloom.claim.nonce", "0xfeedf00d00000001".into()),
                 ("rackloom.claim.lease_ms", "3000".into()),

@@ -98,7 +98,7 @@ pub fn memory_that_cannot_be_zeroed_is_not_granted<S: Specimen>() {
     let mut bench = Bench::<S>::new(Config { boot: BOOT, ..config() });
     bench.clear();
     bench.card.ddr().fail(Some(BROKEN));
-    let body = wire::Claim { nonce: U64::new(1), lease_ms: U32::new(5000), group: 0.into(), scrub: 1, reserved: 0 };
+    let body = wire::Claim { nonce: U64::new(1), lease_ms: U32::new(5000), group: 0.into(), scrub: 1, beats: 0 };
     let head = wire::Head { epoch: 0, ..bench.head(Kind::SessionClaim, 5, 0) };
     bench.frame(head.frame(&[body.as_bytes()]));
     fails(&mut bench, BOOT + 1);

@@ -45,6 +45,28 @@ fn millis(sent: &[Sent], began: Instant) -> Vec<u128> {
     sent.iter().map(|s| ((s.at - began).as_micros() + 500) / 1000).collect()
 }
 
+/// Issue 17, fault 2: a card sent its own longest frames to a host whose interface drops them, for ever. What reaches
+/// the host stands in its claim; 0 is what every interface takes.
+pub fn output_frames_are_no_longer_than_the_claim_says<S: Specimen>() {
+    for (nonce, (beats, chunk)) in (2..).zip([(2, 128), (0, 1472), (255, 1472), (1, 64)]) {
+        let mut bench = Bench::<S>::with_role();
+        bench.claim_with(HOST, nonce, beats);
+        bench.clear();
+        fill(&mut bench, 1);
+        bench.launch_with(1, BUMP, &[CELL, 10], Out { addr: BASE, length: 1500, credit: 99, ..Out::default() });
+        bench.pass(Duration::from_micros(30));
+        let body: Done = bench.take_all(Kind::ResultDone)[0].body();
+        assert_eq!((u64::from(body.chunk.get()), body.chunks.get()), (chunk, 1500_u64.div_ceil(chunk) as u32));
+        let data = bench.take_all(Kind::ResultData);
+        let lengths: Vec<_> = data.iter().map(|d| d.payload.len() as u64).collect();
+        let mut wanted = vec![chunk; 1500 / chunk as usize];
+        wanted.push(1500 % chunk);
+        assert_eq!(lengths, wanted);
+        let bytes: Vec<u8> = data.iter().flat_map(|d| d.payload.clone()).collect();
+        assert!(bytes == bench.bytes(BASE, 1500));
+    }
+}
+
 /// The whole output, in order, once.
 pub fn an_output_arrives_whole<S: Specimen>() {
     let mut bench = with_output::<S>(4, 5);

@@ -14,7 +14,7 @@ use crate::{Specimen, images};
 const CROWD: usize = 24;
 
 fn claim_with<S: Specimen>(bench: &mut Bench<S>, change: impl FnOnce(&mut wire::Claim)) {
-    let mut body = wire::Claim { nonce: U64::new(1), lease_ms: U32::new(5000), group: 0.into(), scrub: 0, reserved: 0 };
+    let mut body = wire::Claim { nonce: U64::new(1), lease_ms: U32::new(5000), group: 0.into(), scrub: 0, beats: 0 };
     change(&mut body);
     let head = Head { epoch: 0, ..bench.head(Kind::SessionClaim, 5, 0) };
     bench.frame(head.frame(&[body.as_bytes()]));

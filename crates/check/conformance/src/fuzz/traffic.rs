@@ -11,7 +11,7 @@ use rackloom_wire::{
 use super::burst::Burst;
 use super::flows::Past;
 use crate::bench::{
-    BASE, CARD, CHUNK, CLAIM_GROUP, GROUP, HOST, MEMORY, Out, RIVAL, Sent, ack_body, begin_body, launch_payload,
+    BASE, BEATS, CARD, CHUNK, CLAIM_GROUP, GROUP, HOST, MEMORY, Out, RIVAL, Sent, ack_body, begin_body, launch_payload,
 };
 use crate::images;
 use crate::images::kernel::{BUMP, SPIN, TRAP};
@@ -287,7 +287,7 @@ impl Traffic {
             lease_ms: U32::new(lease_ms),
             group: U16::new(CLAIM_GROUP),
             scrub: (self.below(8) == 0).into(),
-            reserved: 0,
+            beats: BEATS,
         };
         let head = Head { src: host, epoch: 0, ..self.head(Kind::SessionClaim, self.nonce as u32, 0) };
         head.frame(&[body.as_bytes()])

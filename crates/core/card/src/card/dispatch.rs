@@ -18,8 +18,9 @@ impl Card {
         match head.kind {
             Kind::DiscoverySolicit => {
                 let Some(body) = self.exactly(packet) else { return };
+                let facts = self.facts();
                 if let Power::On { discovery, .. } = &mut self.power {
-                    discovery.solicit(now, &mut self.shell, head, body);
+                    discovery.solicit(now, &mut self.shell, &facts, head, body);
                 }
             }
             Kind::SessionClaim => self.on_claim(now, packet),

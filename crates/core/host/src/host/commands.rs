@@ -10,6 +10,7 @@ use rackloom_wire::{
 
 use super::Host;
 use super::state::{Go, Place, Source};
+use crate::card_info::CardInfo;
 use crate::config::ClaimOptions;
 use crate::error::OpError;
 use crate::event::{Event, OpId, Outcome};
@@ -39,9 +40,13 @@ impl Host {
             let card = self.name(card);
             return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
         }
+        if let Some(what) = self.card(card).and_then(CardInfo::absurdity) {
+            return self.failed(OpError::Absurd { card: self.name(card), what });
+        }
         let (nonce, group) = (self.rng.next_u64(), self.group);
-        let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
-        self.request(now, card, Ask::Claim { nonce, options, group, epoch })
+        let (epoch, most) = self.peers.get(&card).map_or((0, u16::MAX), |p| (p.last_epoch, p.bulk_max));
+        let bulk = self.config.bulk.min(most);
+        self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk })
     }
 
     /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under
@@ -93,7 +98,7 @@ impl Host {
         }
         let mut members = Vec::new();
         for card in cards {
-            if self.loads.values().any(|l| l.has(*card)) {
+            if self.loads.values().any(|l| l.awaits(*card)) {
                 let card = self.name(*card);
                 return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
             }
@@ -105,8 +110,9 @@ impl Host {
         if members.is_empty() {
             return self.failed(OpError::UnknownCard { card: self.name(first) });
         }
+        // Two: the load may have to begin anew.
         let seq = self.next_seq;
-        self.next_seq = self.next_seq.wrapping_add(1);
+        self.next_seq = self.next_seq.wrapping_add(2);
         let group = loop {
             let group = 1 + self.rng.below(u64::from(u16::MAX)) as u16;
             if group != self.group && self.loads.values().all(|l| l.group != group) {
@@ -283,7 +289,7 @@ impl Host {
     pub(super) fn complete_load(&mut self, now: Instant, op: OpId, loader: Loader) {
         let mut report = loader.report(now);
         for (card, result) in &mut report.cards {
-            if let Err(OpError::Deadline { seen, .. }) = result {
+            if let Err(OpError::Deadline { seen, .. } | OpError::Stalled { seen, .. }) = result {
                 *seen = self.peers.get(card).map(|p| p.last_seen(now));
             }
         }
@@ -295,7 +301,7 @@ impl Host {
         let Some(Place { card, .. }) = self.ops.get(&op).copied() else { return };
         match card {
             None => {
-                if let Some(mut loader) = self.loads.remove(&op) {
+                if let Some(loader) = self.loads.remove(&op) {
                     let frame = loader.abort();
                     self.send(frame);
                     self.complete_load(now, op, loader);

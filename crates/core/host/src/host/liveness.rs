@@ -1,7 +1,8 @@
 //! Whether cards live and claims hold, and what ends when they do not.
 
 use rackloom_node::Instant;
-use rackloom_wire::{Head, Kind, MacAddr};
+use rackloom_transport::PeerError;
+use rackloom_wire::{BULK_STANDARD, Head, IntoBytes, Kind, MacAddr, Release, Scrub};
 
 use super::Host;
 use crate::error::{DownReason, OpError};
@@ -19,6 +20,9 @@ impl Host {
         let peer = self.peers.get_mut(&card).expect("the caller has it");
         if let Some(session) = peer.session.as_mut() {
             session.handle_timeout(now);
+            if session.is_blocked(self.patience.now()) {
+                return self.lose_path(now, card);
+            }
         }
         if peer.state == PeerState::Up && peer.is_silent(silence, &self.patience) {
             return self.down(now, card, DownReason::Silent);
@@ -67,9 +71,39 @@ impl Host {
 
     /// The claim is gone though the card lives.
     pub(super) fn lose_claim(&mut self, now: Instant, card: MacAddr) {
+        let why = OpError::ClaimLost { card: self.name(card) };
+        self.end_claim(now, card, &why);
+    }
+
+    /// The card has acknowledged what was never sent.
+    pub(super) fn fall_out_of_step(&mut self, now: Instant, card: MacAddr, what: PeerError) {
+        let why = OpError::OutOfStep { card: self.name(card), what };
+        self.give_claim_up(now, card, &why);
+    }
+
+    /// Short frames come and go, long ones do not: the next claim does without.
+    fn lose_path(&mut self, now: Instant, card: MacAddr) {
+        let peer = self.peers.get_mut(&card).expect("the caller has it");
+        peer.bulk_max = BULK_STANDARD;
+        let bulk = peer.info.bulk.min(self.config.bulk);
+        let why = OpError::Path { card: peer.name(), bulk };
+        self.give_claim_up(now, card, &why);
+    }
+
+    /// The claim is given up on both sides. One release goes to the card; if it is lost, a new claim of this host takes
+    /// the old one over, and for others the lease runs out.
+    fn give_claim_up(&mut self, now: Instant, card: MacAddr, why: &OpError) {
+        let Some(epoch) = self.claim_epoch(card) else { return };
+        self.end_claim(now, card, why);
+        let (src, kind, seq) = (self.mac(), Kind::SessionRelease, self.seq());
+        let body = Release { scrub: Scrub::Keep.into(), reserved: [0; 7] };
+        self.send(Head { dst: card, src, kind, flags: 0, epoch, seq, addr: 0 }.frame(&[body.as_bytes()]));
+    }
+
+    /// The claim can be used no more, for this reason.
+    fn end_claim(&mut self, now: Instant, card: MacAddr, why: &OpError) {
         if let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) {
-            let why = OpError::ClaimLost { card: self.name(card) };
-            self.end_session(now, card, session, &why);
+            self.end_session(now, card, session, why);
             self.events.push_back(Event::ClaimLost { card });
         }
     }

@@ -13,6 +13,7 @@ use crate::ends::Ends;
 use crate::error::{DownReason, OpError};
 use crate::event::{Event, OpId, Outcome};
 use crate::launcher::{Ended, Launcher};
+use crate::path::Path;
 use crate::peer::{Peer, PeerState};
 use crate::reader::Reader;
 use crate::request::Ask;
@@ -41,6 +42,9 @@ impl Host {
             return self.solicit(now, Duration::ZERO);
         }
         peer.hear(now, &self.patience);
+        if let Some(session) = &mut peer.session {
+            session.path.hear(packet.payload.len());
+        }
         match packet.head.kind {
             Kind::SessionGrant
             | Kind::SessionRefuse
@@ -88,7 +92,11 @@ impl Host {
         }
         let (op, before) = (loader.op, loader.progress());
         loader.set_patience(self.patience.now());
+        let (card, was) = (packet.head.src, loader.has_loaded(packet.head.src));
         loader.handle(now, packet);
+        if !was && loader.has_loaded(card) {
+            self.events.push_back(Event::Loaded { op, card });
+        }
         self.tell_progress(op, before);
         self.finish_load(now, op);
     }
@@ -109,8 +117,9 @@ impl Host {
             Kind::InputConfirmWriteAck => {
                 let Some((a, _)) = packet.view::<rackloom_wire::Ack>() else { return self.ignore() };
                 let sack = Sack::from_bitmap(head.seq, &a.bitmap);
-                if s.writer.handle_ack(now, &sack, &mut s.rtt, &mut written).is_err() {
-                    return self.ignore();
+                if let Err(what) = s.writer.handle_ack(now, &sack, &mut s.rtt, &mut written) {
+                    self.ignore();
+                    return self.fall_out_of_step(now, card, what);
                 }
             }
             Kind::InputConfirmReadData => read = s.reader.handle_data(now, head.seq, packet.payload, &mut s.rtt),
@@ -206,20 +215,22 @@ impl Host {
         let Some(i) = peer.requests.iter().position(|r| r.seq == packet.head.seq) else { return };
         let request = &mut peer.requests[i];
         let result = match (&mut request.ask, packet.head.kind) {
-            (Ask::Claim { nonce, options, .. }, Kind::SessionGrant) => {
+            (Ask::Claim { nonce, options, bulk, .. }, Kind::SessionGrant) => {
                 let Some((grant, _)) = packet.view::<rackloom_wire::Grant>() else { return };
                 if grant.nonce.get() != *nonce || packet.head.epoch == 0 {
                     return;
                 }
                 let epoch = packet.head.epoch;
-                let bulk = usize::from(peer.info.bulk);
+                // The card was asked for no more than this, and sends no more than it can.
+                let bulk = peer.info.bulk.min(*bulk);
                 let session = Session {
                     ends: Ends { host: self.config.mac, card, epoch },
                     lease: options.lease.min(Duration::from_millis(u64::from(grant.lease_ms.get()))),
                     rtt: Rtt::new(self.config.rto_min, self.config.rto_max),
-                    writer: Writer::new(bulk.min(usize::from(self.config.bulk))),
-                    reader: Reader::new(bulk.min(usize::from(self.config.bulk))),
-                    launcher: Launcher::new(bulk),
+                    writer: Writer::new(bulk.into()),
+                    reader: Reader::new(bulk.into()),
+                    launcher: Launcher::new(bulk.into()),
+                    path: Path::new(bulk),
                     sent_at: now,
                 };
                 peer.last_epoch = epoch;

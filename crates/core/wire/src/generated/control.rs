@@ -43,6 +43,9 @@ pub const IMAGE_CHUNKS_MAX: u32 = 65536;
 pub const ROLE_PRIVATE: u64 = 1048576;
 /// Longest lease a claim may ask for, milliseconds.
 pub const LEASE_MS_MAX: u32 = 60000;
+/// Longest time over which a card spreads an answer, microseconds, whatever it is asked: within it a thousand cards
+/// answer at a millisecond each, and nobody can put a card's answers off for longer.
+pub const WINDOW_US_MAX: u32 = 1000000;
 /// Every card listens here: solicitations.
 pub const CARDS: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x00, 0x00, 0x01]);
 /// Every host listens here: announcements.
@@ -142,7 +145,8 @@ pub enum Kind {
     ImageAbort = 0x80AA05,
     /// Begin is accepted.
     ImageConfirmReady = 0x80AB01,
-    /// Ranges of chunks not yet received. To the group, so that others suppress what they would repeat.
+    /// Ranges of chunks not yet received. To the group, so that at a load's first poll others leave out what they would
+    /// repeat; from the second on, a card reports all that it lacks.
     ImageConfirmMissing = 0x80AB02,
     /// All bytes are there, the digest is right and the card can activate the image.
     ImageConfirmStaged = 0x80AB03,
@@ -1265,7 +1269,7 @@ const _: () = assert!(size_of::<Announce>() == 104);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Solicit {
-    /// Answers spread over so many microseconds, at random.
+    /// Answers spread over so many microseconds, at random; WINDOW_US_MAX at most, whatever is asked.
     pub window_us: U32,
     /// Zero.
     pub reserved: U32,
@@ -1286,8 +1290,9 @@ pub struct Claim {
     pub group: U16,
     /// Whether DDR is zeroed first.
     pub scrub: u8,
-    /// Zero.
-    pub reserved: u8,
+    /// Most payload bytes of a frame that reach the host, in beats of 64; 0: 1472 bytes. The card keeps to it and to
+    /// its own bulk payload.
+    pub beats: u8,
 }
 
 const _: () = assert!(size_of::<Claim>() == 16);
@@ -1402,7 +1407,7 @@ const _: () = assert!(size_of::<ImageBegin>() == 48);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Poll {
-    /// Answers spread over so many microseconds, at random.
+    /// Answers spread over so many microseconds, at random; WINDOW_US_MAX at most.
     pub window_us: U32,
     /// Zero.
     pub reserved: U32,

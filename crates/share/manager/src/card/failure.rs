@@ -21,7 +21,7 @@ pub(super) const fn code(error: &Error) -> Code {
 /// Whether the claim is lost, with the contents of the card's memory.
 pub(super) const fn is_loss(error: &Error) -> bool {
     match error {
-        Error::Op(OpError::Deadline { .. }) => false,
+        Error::Op(OpError::Deadline { .. } | OpError::Stalled { .. }) => false,
         Error::Op(why) => why.is_card_loss(),
         Error::Stopped => true,
         _ => false,
@@ -30,5 +30,5 @@ pub(super) const fn is_loss(error: &Error) -> bool {
 
 /// Whether the card may still be working on the operation.
 pub(super) const fn is_unfinished(error: &Error) -> bool {
-    matches!(error, Error::Op(OpError::Deadline { .. }))
+    matches!(error, Error::Op(OpError::Deadline { .. } | OpError::Stalled { .. }))
 }
