@@ -41,7 +41,7 @@ impl Host {
         }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
-        self.request(now, card, Ask::Claim { nonce, options, group, epoch })
+        self.request(now, card, Ask::Claim { nonce, options, group, epoch, renewals: 0 })
     }
 
     /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under

@@ -292,3 +292,7 @@ fn down_reason(announce: &rackloom_wire::Announce) -> DownReason {
         DownReason::Restarted
     }
 }
+                if code == ErrorCode::StaleEpoch && request.renew(now, next_seq, self.rng.next_u64()) {
+                    self.next_seq = self.next_seq.wrapping_add(1);
+                    return self.ask_due(now, card);
+                }
