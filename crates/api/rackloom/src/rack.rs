@@ -12,13 +12,13 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Driver, Net, Ports, Wire};
+use rackloom_live::{Clock, CountersWatch, Driver, Net, Ports, Wire, random_u64};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
 use crate::Error;
 use crate::batch::Batch;
-use crate::entropy::{random_mac, random_u64};
+use crate::entropy::random_mac;
 use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::pending::{Completer, Pending};
