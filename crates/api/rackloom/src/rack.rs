@@ -149,6 +149,14 @@ impl Rack {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn watch(&self) -> Result<Watch, Error> {
+    /// The addresses under which two cards answer: neither can be used until one is gone.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn shared_addresses(&self) -> Result<BTreeSet<MacAddr>, Error> {
+        self.with(|runner, now| runner.host().shared_addresses(now).collect())
+    }
+
         let (sender, events) = sync_channel(EVENTS_MAX);
         self.with(move |runner, _| runner.add_watcher(sender))?;
         Ok(Watch(events))

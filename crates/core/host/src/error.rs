@@ -201,6 +201,11 @@ pub enum OpError {
         /// Why it could not.
         fault: PeerFault,
     },
+    /// Two cards answer under this address: what one is told, the other is asked for.
+    AddressShared {
+        /// The card.
+        card: CardName,
+    },
     /// This host cancelled the operation.
     Cancelled {
         /// The card.
@@ -228,6 +233,7 @@ impl OpError {
             | Self::Load { card, .. }
             | Self::AwaitsRestart { card, .. }
             | Self::Peer { card, .. }
+            | Self::AddressShared { card }
             | Self::Cancelled { card } => *card,
         }
     }
@@ -262,6 +268,7 @@ impl OpError {
                     .to_owned()
             }
             Self::Peer { peer, fault, .. } => format!("cannot read the memory of {peer}: {}", fault.meaning()),
+            Self::AddressShared { .. } => "two cards answer under this address, so neither can be used".to_owned(),
             Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
         }
     }
@@ -284,6 +291,7 @@ impl OpError {
             | Self::Peer { .. }
             | Self::Cancelled { .. } => false,
         }
+            | Self::AddressShared { .. }
     }
 }
 

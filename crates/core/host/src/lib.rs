@@ -9,6 +9,7 @@
 //! but its own completion: whoever reuses its memory waits for that.
 #![forbid(unsafe_code)]
 
+mod boots;
 mod card_info;
 mod chunks;
 mod config;

@@ -21,12 +21,33 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Ask {
     /// `renewals`: how often the nonce was spent and another was drawn.
-    Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16, renewals: u8 },
-    Release { epoch: u16, scrub: Scrub },
-    Window { epoch: u16, number: u16, window: Option<Window> },
-    Route { epoch: u16, stream: u16, to: Option<(MacAddr, u16)> },
-    Counters { got: Vec<u64> },
-    Manifest { got: Vec<u8> },
+    Claim {
+        nonce: u64,
+        options: ClaimOptions,
+        group: u16,
+        epoch: u16,
+        renewals: u8,
+    },
+    Release {
+        epoch: u16,
+        scrub: Scrub,
+    },
+    Window {
+        epoch: u16,
+        number: u16,
+        window: Option<Window>,
+    },
+    Route {
+        epoch: u16,
+        stream: u16,
+        to: Option<(MacAddr, u16)>,
+    },
+    Counters {
+        got: Vec<u64>,
+    },
+    Manifest {
+        got: Vec<u8>,
+    },
 }
 
 impl Ask {

@@ -39,6 +39,10 @@ impl Host {
             let card = self.name(card);
             return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
         }
+        if self.peers.get(&card).is_some_and(|p| p.boots.are_shared(now)) {
+            let card = self.name(card);
+            return self.failed(OpError::AddressShared { card });
+        }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
         self.request(now, card, Ask::Claim { nonce, options, group, epoch, renewals: 0 })
