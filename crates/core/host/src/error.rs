@@ -273,6 +273,15 @@ impl OpError {
         }
     }
 
+    /// True when a launch came to its end without its kernel's doing and without this host's wish: the card has been told
+    /// by somebody to cancel it, or does not know it. The same work may succeed on another card.
+    pub const fn is_called_off(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused { code: ErrorCode::UnknownLaunch, .. } | Self::Kernel { code: ErrorCode::Cancelled, .. }
+        )
+    }
+
     /// True when the same work may succeed on another card, or here later.
     pub const fn is_card_loss(&self) -> bool {
         match self {
@@ -282,6 +291,7 @@ impl OpError {
             | Self::ClaimLost { .. }
             | Self::Vanished { .. }
             | Self::Deadline { .. }
+            | Self::AddressShared { .. }
             | Self::AwaitsRestart { restart: Restart::Itself, .. } => true,
             // Trying again would write the flash of a card that cannot restart again and again.
             Self::AwaitsRestart { restart: Restart::Refresh, .. }
@@ -291,7 +301,6 @@ impl OpError {
             | Self::Peer { .. }
             | Self::Cancelled { .. } => false,
         }
-            | Self::AddressShared { .. }
     }
 }
 

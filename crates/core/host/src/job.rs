@@ -84,6 +84,8 @@ pub enum JobEvent {
     Joined(MacAddr),
     /// A card is lost to the job, and why; its tiles go to others.
     Left(MacAddr, OpError),
+    /// A card that has come back is not as the job left it. Its loss alone does not tell that.
+    Found(MacAddr, Change),
     /// A tile is computed.
     Tile {
         /// Number of the tile.
@@ -99,6 +101,15 @@ pub enum JobEvent {
     Failed(OpError),
 }
 
+/// What has become of a card while the job did not hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It has started again.
+    Restarted,
+    /// Somebody has loaded another image.
+    ImageReplaced,
+}
+
 /// A job under way. Feed it each [`Event`] of its host.
 pub struct Job {
     image: Bytes,
@@ -107,7 +118,11 @@ pub struct Job {
     options: JobOptions,
     todo: VecDeque<usize>,
     attempts: BTreeMap<usize, u32>,
+    /// How often each tile's launch was called off by nobody here.
+    called_off: BTreeMap<usize, u32>,
     left: usize,
+    /// Cards that the job has computed on, and the boot that they had.
+    known: BTreeMap<MacAddr, u32>,
     members: BTreeMap<MacAddr, Member>,
     /// Which card and slot each operation belongs to.
     ops: BTreeMap<OpId, (MacAddr, Option<usize>)>,
@@ -168,7 +183,9 @@ impl Job {
             options,
             todo: (0..tiles).collect(),
             attempts: BTreeMap::new(),
+            called_off: BTreeMap::new(),
             left: tiles,
+            known: BTreeMap::new(),
             members: BTreeMap::new(),
             ops: BTreeMap::new(),
             loads: BTreeSet::new(),
@@ -288,7 +305,13 @@ impl Job {
             }
             return self.lose(card, why, out);
         };
-        if info.digest == Some(self.digest) {
+        let is_loaded = info.digest == Some(self.digest);
+        match self.known.get(&card) {
+            Some(boot) if *boot != info.boot => out.push(JobEvent::Found(card, Change::Restarted)),
+            Some(_) if !is_loaded => out.push(JobEvent::Found(card, Change::ImageReplaced)),
+            _ => {}
+        }
+        if is_loaded {
             self.work_on(card, info, out);
         } else {
             self.members.insert(card, Member::Claimed);
@@ -353,6 +376,7 @@ impl Job {
             let name = CardName { mac: card, unit: Some(info.unit) };
             return self.lose(card, OpError::Refused { card: name, code, detail }, out);
         }
+        self.known.insert(card, info.boot);
         let slots = room.min(self.options.depth as u64);
         let slot = |i| Slot { base: ROLE_PRIVATE + i * need, busy: None };
         self.members.insert(card, Member::Working((0..slots).map(slot).collect()));
@@ -399,7 +423,7 @@ impl Job {
         out: &mut Vec<JobEvent>,
     ) {
         if let Err(why) = result
-            && why.is_card_loss()
+            && (why.is_card_loss() || why.is_called_off() && !self.is_over_called_off(card, slot))
         {
             return self.lose(card, why.clone(), out);
         }
@@ -439,6 +463,15 @@ impl Job {
         }
     }
 
+    /// A tile's launch was called off. True if that has happened to it too often: then it counts as a failure.
+    fn is_over_called_off(&mut self, card: MacAddr, slot: usize) -> bool {
+        let Some(Member::Working(slots)) = self.members.get(&card) else { return false };
+        let Some(busy) = &slots[slot].busy else { return false };
+        let times = self.called_off.entry(busy.tile).or_insert(0);
+        *times += 1;
+        *times >= CALLED_OFF_MAX
+    }
+
     /// The card computes for this job no more: its tiles go back.
     fn lose(&mut self, card: MacAddr, why: OpError, out: &mut Vec<JobEvent>) {
         let Some(m) = self.members.get_mut(&card) else { return };
@@ -454,3 +487,6 @@ impl Job {
         out.push(JobEvent::Left(card, why));
     }
 }
+
+/// A tile whose launch was called off this often by nobody here is not tried on yet another card: somebody means it.
+const CALLED_OFF_MAX: u32 = 8;

@@ -35,7 +35,7 @@ pub use error::{CardName, DownReason, LastSeen, OpError, PeerFault};
 pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};
 pub use exchange::{Exchange, ExchangeEvent, Share, Step};
 pub use host::Host;
-pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
+pub use job::{Arg, Change, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;
 pub use loader::Commit;
 pub use peer::PeerState;
