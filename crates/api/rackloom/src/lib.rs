@@ -32,6 +32,7 @@ mod restart;
 pub mod rma;
 mod runner;
 mod search;
+mod turn;
 mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
@@ -41,8 +42,9 @@ pub use error::{Error, RmaError};
 pub use exchange::ExchangeWork;
 pub use job::{CardShare, Happening, JobReport, JobUpdate, PATIENCE, RunOptions, TROUBLES_MAX, Trouble};
 pub use pending::Pending;
-pub use rack::{Rack, RackOptions};
+pub use rack::{Rack, RackOptions, WireHealth};
 pub use rma::{Mapping, Messages, Rma, RmaOptions};
+pub use turn::Claimed;
 pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};

@@ -103,6 +103,11 @@ impl Rack {
         self.mac
     }
 
+    /// How the network has treated this connection's frames; lasts longer than the connection.
+    pub fn wire_health(&self) -> WireHealth {
+        WireHealth(self.driver.watch_counters())
+    }
+
     /// Asks all cards to announce themselves and waits until no more do, at most for `wait`.
     ///
     /// While this process waits for a processor its time hardly counts, nor that of its cards: on an overloaded machine
@@ -144,11 +149,6 @@ impl Rack {
         self.with(|runner, _| runner.host().cards().cloned().collect())
     }
 
-    /// Events from now on.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub fn watch(&self) -> Result<Watch, Error> {
     /// The addresses under which two cards answer: neither can be used until one is gone.
     ///
     /// # Errors
@@ -157,6 +157,11 @@ impl Rack {
         self.with(|runner, now| runner.host().shared_addresses(now).collect())
     }
 
+    /// Events from now on.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn watch(&self) -> Result<Watch, Error> {
         let (sender, events) = sync_channel(EVENTS_MAX);
         self.with(move |runner, _| runner.add_watcher(sender))?;
         Ok(Watch(events))
@@ -420,6 +425,17 @@ impl Rack {
         });
         let pendings = pendings.into_iter().map(|pending: Pending<T>| pending.helped_by(&self.driver));
         Batch::new(cards.iter().copied().zip(pendings))
+    }
+}
+
+/// What the network did to a connection's frames.
+#[derive(Debug, Clone)]
+pub struct WireHealth(CountersWatch);
+
+impl WireHealth {
+    /// Why frames did not leave, in words, if some did not though the interface says that it takes them.
+    pub fn trouble(&self) -> Option<String> {
+        self.0.counters().refused.in_words()
     }
 }
 
