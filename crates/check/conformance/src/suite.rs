@@ -138,6 +138,10 @@ macro_rules! suite {
             use super::*;
             $(#[test]
             fn $case() {
+                let (group, case) = (stringify!($group), stringify!($case));
+                if let Some(why) = <$specimen as $crate::rack::Kinds>::lacks(group, case) {
+                    return eprintln!("SKIPPED: {group}::{case}: {why}");
+                }
                 $crate::cases::$group::$case::<$specimen>();
             })*
         })*
