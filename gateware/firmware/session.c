@@ -12,17 +12,12 @@
 #define LEASE_MS_MIN 100u
 // Epochs that a host may have held since a card it knows was restarted.
 #define EPOCH_NEAR 256u
-// Claims that were given back or taken over, whose late copies get nobody the card any more.
-#define SPENT_MAX 4u
+// Claims that have ended, whose late copies get nobody the card any more: docs/src/concepts/claims.md promises them.
+#define SPENT_MAX 32u
 // Frames that the ring holds at most: Frames of rl_control_ring.
 #define RING_FRAMES_MAX 32u
 // A processor that wakes later than this after its alarm was not running: the gateware is simulated, and its host busy.
 #define LATE_US 1000u
-
-struct spent {
-  struct mac owner;
-  uint64_t nonce;
-};
 
 struct claim claim;
 
@@ -42,7 +37,7 @@ static uint32_t heard;     // The fast paths' moment of that, as last seen.
 static uint32_t overtime;  // Frames read since the lease has run out.
 static uint16_t newest;    // The newest epoch granted, or the random number before the first.
 
-static struct spent spent[SPENT_MAX];
+static uint32_t spent[SPENT_MAX];
 static uint32_t spent_next;
 
 // The last release, if it has zeroed memory: its answer may have been lost. No owner: none.
@@ -95,18 +90,23 @@ static uint32_t expires(void) {
   return renewed + (uint32_t)arith_times(claim.lease_ms, 1000);
 }
 
+// What is remembered of a claim that has ended. Another claim has the same mark, or that of none, once in 2^32 times: it
+// is then refused as a late copy, and its host asks with another nonce.
+static uint32_t mark(const struct mac *owner, uint64_t nonce) {
+  return (uint32_t)nonce ^ owner->lo;
+}
+
 // From now on this nonce cannot claim the card.
 static void spend(const struct claim *of) {
-  spent[spent_next].owner = of->owner;
-  spent[spent_next].nonce = of->nonce;
+  spent[spent_next] = mark(&of->owner, of->nonce);
   spent_next = (spent_next + 1) % SPENT_MAX;
 }
 
-// Ends the present claim. `given_up`: the nonce can no longer claim the card. A host that was cut off for longer than
-// its lease may still ask with its old nonce, and get the card.
-static void end(bool given_up) {
+// Ends the present claim, whose nonce can no longer claim the card: also where the lease has run out. A host that was
+// cut off for longer asks with a new one.
+static void end(void) {
   if (!session_claimed()) return;
-  if (given_up) spend(&claim);
+  spend(&claim);
   claim.epoch = 0;
   claim.group = 0;
   claim.owner.hi = 0;
@@ -130,7 +130,7 @@ void session_expire(bool was_busy) {
     return;
   }
   count(COUNTER_LEASES_EXPIRED);
-  end(false);
+  end();
 }
 
 // Microseconds of the lease that are left.
@@ -147,8 +147,9 @@ static uint16_t epoch_after(uint16_t theirs) {
 }
 
 static bool is_spent(uint64_t nonce) {
+  uint32_t wanted = mark(&asked.src, nonce);
   for (uint32_t i = 0; i < SPENT_MAX; i++) {
-    if (spent[i].nonce == nonce && mac_same(&spent[i].owner, &asked.src)) return true;
+    if (spent[i] == wanted) return true;
   }
   return false;
 }
@@ -207,9 +208,9 @@ void session_claim(void) {
   if (is_next && !mac_same(&next->owner, &asked.src)) return refuse(ERROR_CODE_CLAIMED, &next->owner, next->lease_ms);
   if (session_claimed() && claim.nonce == nonce) return grant(asked.seq);
   if (!is_next || next->nonce != nonce) {
-    // A late copy of a claim that was given back or taken over would rob its own host of the next one.
+    // A late copy of a claim that has ended would rob its own host of the next one, or take the card for nobody.
     if (is_spent(nonce)) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
-    end(true);
+    end();
     if (is_next) spend(next);
     next->owner = asked.src;
     next->epoch = asked.epoch;
@@ -237,7 +238,7 @@ void session_release(void) {
   uint32_t scrub = ASKED(RELEASE_SCRUB);
   if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
   if (session_holds()) {
-    end(true);
+    end();
     if (scrub == SCRUB_ZERO) {
       zero();
       zeroing.leaver = asked.src;

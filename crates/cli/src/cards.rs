@@ -1,17 +1,20 @@
 //! The names of cards, and which cards a command means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rackloom::{CardInfo, MacAddr, Rack};
 
 use crate::args::{Cards, Global};
 use crate::failure::{Failure, Result};
+use crate::ui::Ui;
 
 /// The cards that answered, and their names.
 #[derive(Debug, Clone)]
 pub(crate) struct Roster {
     cards: Vec<CardInfo>,
     names: BTreeMap<MacAddr, String>,
+    /// Addresses under which two cards answer.
+    shared: BTreeSet<MacAddr>,
 }
 
 impl Roster {
@@ -24,12 +27,23 @@ impl Roster {
         }
         let name = |c: &CardInfo| if count[&c.unit] == 1 { format!("card{}", c.unit) } else { c.mac.to_string() };
         let names = cards.iter().map(|c| (c.mac, name(c))).collect();
-        Self { cards, names }
+        Self { cards, names, shared: BTreeSet::new() }
     }
 
-    /// Looks for cards.
+    /// Looks for cards, and warns of those that cannot be told apart.
     pub(crate) fn discover(rack: &Rack, global: &Global) -> Result<Self> {
-        Ok(Self::new(rack.discover(global.discover)?))
+        let cards = rack.discover(global.discover)?;
+        let roster = Self { shared: rack.shared_addresses()?, ..Self::new(cards) };
+        for mac in &roster.shared {
+            let name = roster.name(*mac);
+            Ui::new(global).warn(format!("two cards answer under the address {mac} ({name}): neither can be used"));
+        }
+        Ok(roster)
+    }
+
+    /// Whether two cards answer under this address.
+    pub(crate) fn is_shared(&self, card: MacAddr) -> bool {
+        self.shared.contains(&card)
     }
 
     /// The cards by unit number.

@@ -1,9 +1,12 @@
 //! What every command gets: the terminal, the global options, and the connection to a rack.
 
-use rackloom::{MacAddr, Rack, RackOptions};
+use std::sync::{Mutex, PoisonError};
+
+use rackloom::{ClaimOptions, Error, MacAddr, PATIENCE, Rack, RackOptions, WireHealth};
 
 use crate::args::Global;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::holder::{self, Holder};
 use crate::ui::Ui;
 
 /// What every command gets.
@@ -11,24 +14,54 @@ use crate::ui::Ui;
 pub(crate) struct Context {
     pub(crate) ui: Ui,
     pub(crate) global: Global,
+    /// The connections made, and what this process has said of itself there.
+    connections: Mutex<Vec<(WireHealth, Option<Holder>)>>,
 }
 
 impl Context {
+    pub(crate) const fn new(ui: Ui, global: Global) -> Self {
+        Self { ui, global, connections: Mutex::new(Vec::new()) }
+    }
+
     /// Connects to the segment that the user named.
     pub(crate) fn connect(&self) -> Result<Rack> {
         let options = RackOptions { deadline: self.global.timeout, jumbo: true, ..RackOptions::default() };
-        Ok(Rack::connect(&self.global.net, options)?)
+        let rack = Rack::connect(&self.global.net, options)?;
+        let holder = Holder::tell(&self.global.net, rack.mac());
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push((rack.wire_health(), holder));
+        Ok(rack)
     }
 
-    /// Claims cards; returns those that granted the claim, and those that did not with the reason.
-    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom::Error)>) {
+    /// Claims cards, and waits for those that other hosts hold as a job does; returns those that granted the claim, and
+    /// those that did not with the reason.
+    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> Result<(Vec<MacAddr>, Vec<(MacAddr, Error)>)> {
         let (mut granted, mut refused) = (Vec::new(), Vec::new());
-        for (card, result) in rack.claim(cards, rackloom::ClaimOptions::default()).wait() {
+        let patience = PATIENCE.min(self.global.timeout);
+        let say = |why: &rackloom::OpError| {
+            let who = holder::of(&Error::Op(why.clone())).map(|who| format!(" ({who})")).unwrap_or_default();
+            self.ui.say(format!("{why}{who}; waiting for up to {:.0} s", patience.as_secs_f64()));
+        };
+        for (card, result) in rack.claim_in_turn(cards, ClaimOptions::default(), patience, say)? {
             match result {
                 Ok(_) => granted.push(card),
                 Err(e) => refused.push((card, e)),
             }
         }
-        (granted, refused)
+        Ok((granted, refused))
+    }
+
+    /// As [`claim`](Self::claim), for a command that needs one card.
+    pub(crate) fn claim_one(&self, rack: &Rack, card: MacAddr) -> Result<()> {
+        match self.claim(rack, &[card])?.1.pop() {
+            None => Ok(()),
+            Some((_, why)) => Err(why.into()),
+        }
+    }
+
+    /// Adds what the network did to a command's frames, if that may be why it failed.
+    pub(crate) fn explain(&self, mut failure: Failure) -> Failure {
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.causes.extend(connections.iter().filter_map(|(health, _)| health.trouble()));
+        failure
     }
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::holder;
 
 /// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -88,7 +89,8 @@ impl From<rackloom::Error> for Failure {
             e if e.is_timeout() => Exit::Timeout,
             _ => Exit::Error,
         };
-        let failure = Self::of(&error).exit(exit);
+        let mut failure = Self::of(&error).exit(exit);
+        failure.causes.extend(holder::of(&error));
         match error.help() {
             Some(help) => failure.help(help),
             None => failure,

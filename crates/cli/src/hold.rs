@@ -23,7 +23,9 @@ pub(crate) fn hold(rack: &Rack, cards: &[MacAddr], roster: &Roster, time: Option
     let end = time.map(|time| Instant::now() + time);
     while !stop.load(Ordering::Acquire) && end.is_none_or(|end| Instant::now() < end) {
         match watch.next_within(Duration::from_millis(100)) {
-            Some(Event::CardDown { card, .. } | Event::ClaimLost { card }) if cards.contains(&card) => {
+            Some(Event::CardDown { card, .. } | Event::ClaimLost { card } | Event::AddressShared { card })
+                if cards.contains(&card) =>
+            {
                 return Err(Failure::new(format!("{} is lost, and what was open there with it", roster.name(card)))
                     .help("`rackloom ls` shows whether it is back, and who holds it"));
             }

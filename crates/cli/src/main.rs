@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod format;
 mod hold;
+mod holder;
 mod images;
 mod interrupt;
 mod npy;
@@ -37,10 +38,11 @@ fn main() -> ExitCode {
     };
     let ui = Ui::new(&cli.global);
     interrupt::listen();
-    let context = Context { ui, global: cli.global };
+    let context = Context::new(ui, cli.global);
     match commands::run(&context, cli.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
+            let failure = context.explain(failure);
             ui.error(&failure);
             failure.exit.into()
         }

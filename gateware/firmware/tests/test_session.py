@@ -70,10 +70,26 @@ def test_a_silent_owner_loses_the_card(with_role):
     bench.board.run_for(1_000_000)
     bench.expect_nothing()
     bench.claim(RIVAL)
-    # The former owner's nonce is not spent: it was cut off, and may ask again.
+    # The former owner's nonce is spent: a late copy of its claim takes the card for nobody.
     bench.board.run_for(5_000_000)
-    bench.claim(HOST, 1)
+    bench.clear()
+    bench.board.receive(bench.claim_frame(HOST, 1))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    bench.claim(HOST, 2)
     assert bench.board.owner() == HOST
+
+
+def test_a_claim_that_has_ended_is_remembered_through_31_more(new):
+    bench = new()
+    bench.claim(HOST, 1)
+    for nonce in range(2, 34):
+        bench.claim(HOST, nonce)
+    bench.clear()
+    bench.board.receive(bench.claim_frame(HOST, 1))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    bench.claim(HOST, 34)
+    # Its memory is bounded: the 33rd is forgotten.
+    bench.claim(HOST, 1)
 
 
 def ping_before_a_moment_shows(bench, earlier: int) -> None:

@@ -148,6 +148,10 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::ClaimLost { .. } => {
             Some("this host was silent for longer than its lease, or another host took the card over")
         }
+        OpError::AddressShared { .. } => Some(
+            "take one of the two away or give it another address; racks that were started with the same --seed have \
+             the same addresses",
+        ),
         OpError::Vanished { .. } => Some("`rackloom ls --watch` shows cards as they come and go"),
         OpError::Deadline { .. } => {
             Some("the card may be busy with a long kernel; `rackloom info CARD` shows its state")

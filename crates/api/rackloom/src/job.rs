@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rackloom_host::{ClaimOptions, Event, Host, Job, JobEvent, JobOptions, OpError, OpId, Tile, Work};
+use rackloom_host::{Change, ClaimOptions, Event, Host, Job, JobEvent, JobOptions, OpError, OpId, Tile, Work};
 use rackloom_node::Instant;
 use rackloom_sync::lock;
 use rackloom_wire::MacAddr;
@@ -29,10 +29,12 @@ pub struct RunOptions {
     pub patience: Duration,
 }
 
+/// How long a job, or who claims cards in turn, waits for cards that others hold: three leases of a host that is gone.
+pub const PATIENCE: Duration = Duration::from_secs(15);
+
 impl Default for RunOptions {
     fn default() -> Self {
-        let patience = Duration::from_secs(15);
-        Self { cards: None, depth: 2, claim: ClaimOptions::default(), deadline: None, patience }
+        Self { cards: None, depth: 2, claim: ClaimOptions::default(), deadline: None, patience: PATIENCE }
     }
 }
 
@@ -44,6 +46,8 @@ pub enum JobUpdate {
     Joined(MacAddr),
     /// The job lost a card; its tiles go to other cards.
     Left(MacAddr, OpError),
+    /// A card that came back is not as the job left it.
+    Found(MacAddr, Change),
     /// A tile is computed.
     Tile {
         /// The card that computed it.
@@ -70,6 +74,51 @@ pub struct CardShare {
     pub joined: Option<Duration>,
     /// Why it left the job before its end, if it did.
     pub left: Option<OpError>,
+    /// What happened to it, also where it came back: the first [`TROUBLES_MAX`].
+    pub troubles: Vec<Trouble>,
+    /// How much more happened to it.
+    pub troubles_more: u64,
+}
+
+/// Something that happened to a card in a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trouble {
+    /// When, from the job's start.
+    pub at: Duration,
+    /// What.
+    pub what: Happening,
+}
+
+/// What may happen to a card in a job.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening {
+    /// The job lost it.
+    Lost(OpError),
+    /// It came back, and was not as the job had left it.
+    Found(Change),
+}
+
+impl std::fmt::Display for Happening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Lost(why) => f.write_str(&why.reason()),
+            Self::Found(Change::Restarted) => f.write_str("it had restarted"),
+            Self::Found(Change::ImageReplaced) => f.write_str("another image had been loaded"),
+        }
+    }
+}
+
+/// Troubles of one card that a report lists. What is beyond says nothing new.
+pub const TROUBLES_MAX: usize = 16;
+
+impl CardShare {
+    fn trouble(&mut self, at: Duration, what: Happening) {
+        if self.troubles.len() < TROUBLES_MAX {
+            self.troubles.push(Trouble { at, what });
+        } else {
+            self.troubles_more += 1;
+        }
+    }
 }
 
 /// How a job went.
@@ -186,9 +235,16 @@ impl RunningJob {
                 JobUpdate::Joined(card)
             }
             JobEvent::Left(card, why) => {
-                self.report.cards.entry(card).or_default().left = Some(why.clone());
+                let share = self.report.cards.entry(card).or_default();
+                share.left = Some(why.clone());
+                share.trouble(now - self.started, Happening::Lost(why.clone()));
                 self.last_loss = Some(why.clone());
                 JobUpdate::Left(card, why)
+            }
+            JobEvent::Found(card, change) => {
+                let share = self.report.cards.entry(card).or_default();
+                share.trouble(now - self.started, Happening::Found(change));
+                JobUpdate::Found(card, change)
             }
             JobEvent::Tile { tile, card, report } => {
                 let bytes = lock(&self.bytes).remove(&tile);

@@ -32,6 +32,7 @@ mod restart;
 pub mod rma;
 mod runner;
 mod search;
+mod turn;
 mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
@@ -39,16 +40,17 @@ pub use batch::Batch;
 pub use entropy::random_mac;
 pub use error::{Error, RmaError};
 pub use exchange::ExchangeWork;
-pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
+pub use job::{CardShare, Happening, JobReport, JobUpdate, PATIENCE, RunOptions, TROUBLES_MAX, Trouble};
 pub use pending::Pending;
-pub use rack::{Rack, RackOptions};
+pub use rack::{Rack, RackOptions, WireHealth};
 pub use rma::{Mapping, Messages, Rma, RmaOptions};
+pub use turn::Claimed;
 pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
 pub use rackloom_host::{
-    CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
-    OpError, Work,
+    CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase,
+    LoadReport, OpError, Work,
 };
 pub use rackloom_live::{Net, NetError, Ports};
 pub use rackloom_pager::{Access, PagerError};

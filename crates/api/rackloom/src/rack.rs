@@ -12,13 +12,13 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Driver, Net, Ports, Wire};
+use rackloom_live::{Clock, CountersWatch, Driver, Net, Ports, Wire, random_u64};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
 use crate::Error;
 use crate::batch::Batch;
-use crate::entropy::{random_mac, random_u64};
+use crate::entropy::random_mac;
 use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::pending::{Completer, Pending};
@@ -103,6 +103,11 @@ impl Rack {
         self.mac
     }
 
+    /// How the network has treated this connection's frames; lasts longer than the connection.
+    pub fn wire_health(&self) -> WireHealth {
+        WireHealth(self.driver.watch_counters())
+    }
+
     /// Asks all cards to announce themselves and waits until no more do, at most for `wait`.
     ///
     /// While this process waits for a processor its time hardly counts, nor that of its cards: on an overloaded machine
@@ -142,6 +147,14 @@ impl Rack {
     /// [`Error::Stopped`].
     pub fn cards(&self) -> Result<Vec<CardInfo>, Error> {
         self.with(|runner, _| runner.host().cards().cloned().collect())
+    }
+
+    /// The addresses under which two cards answer: neither can be used until one is gone.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn shared_addresses(&self) -> Result<BTreeSet<MacAddr>, Error> {
+        self.with(|runner, now| runner.host().shared_addresses(now).collect())
     }
 
     /// Events from now on.
@@ -412,6 +425,17 @@ impl Rack {
         });
         let pendings = pendings.into_iter().map(|pending: Pending<T>| pending.helped_by(&self.driver));
         Batch::new(cards.iter().copied().zip(pendings))
+    }
+}
+
+/// What the network did to a connection's frames.
+#[derive(Debug, Clone)]
+pub struct WireHealth(CountersWatch);
+
+impl WireHealth {
+    /// Why frames did not leave, in words, if some did not though the interface says that it takes them.
+    pub fn trouble(&self) -> Option<String> {
+        self.0.counters().refused.in_words()
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rackloom_bridge::{Atomic, Endpoint, EndpointConfig, Rights, STREAM_MESSAGE_MAX, Window};
-use rackloom_live::{Clock, Driver, Net, Wire};
+use rackloom_live::{Clock, Driver, Net, Wire, random_u64};
 use rackloom_node::Instant;
 use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
 
-use crate::entropy::{random_mac, random_u64};
+use crate::entropy::random_mac;
 use crate::pending::Pending;
 use crate::{Error, RmaError};
 

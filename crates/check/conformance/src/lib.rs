@@ -10,12 +10,14 @@ pub mod cases;
 pub mod fuzz;
 pub mod images;
 pub mod pace;
+mod python;
 pub mod rack;
 mod specimen;
 mod strained;
 mod suite;
 mod three_ports;
 
+pub use python::PythonCard;
 pub use specimen::Specimen;
 pub use strained::{CLOCKS, Strained, StrainedAt, StrainedWide};
 pub use three_ports::ThreePorts;

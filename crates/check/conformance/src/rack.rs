@@ -18,10 +18,19 @@ use crate::{Specimen, bench};
 pub trait Kinds {
     /// The first cards of it.
     const KINDS: &'static [Kind];
+
+    /// As [`Specimen::lacks`].
+    fn lacks(_group: &str, _case: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 impl<S: Specimen> Kinds for S {
     const KINDS: &'static [Kind] = &[S::KIND; 2];
+
+    fn lacks(group: &str, case: &str) -> Option<&'static str> {
+        <S as Specimen>::lacks(group, case)
+    }
 }
 
 /// Two cards of gateware and two models.

@@ -28,6 +28,11 @@ pub trait Specimen: Node<Event = CardEvent> + Sized {
     /// that is not there.
     const STUCK: ErrorCode;
 
+    /// Why cards of this kind do not what a case asks for, if they do not. The case is skipped then, and says so.
+    fn lacks(_group: &str, _case: &str) -> Option<&'static str> {
+        None
+    }
+
     /// A card that is about to be switched on. Kind and pace of the configuration are its own choice.
     fn plug(config: Config) -> Self;
 

@@ -128,7 +128,7 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
                 JobEvent::Joined(_) => summary.joined += 1,
                 JobEvent::Left(..) => summary.left += 1,
                 JobEvent::Failed(why) => return Err(format!("the job failed: {why}")),
-                JobEvent::Tile { .. } | JobEvent::Finished => {}
+                JobEvent::Found(..) | JobEvent::Tile { .. } | JobEvent::Finished => {}
             }
         }
         if let Event::CardDown { card, reason: DownReason::Silent } = event {

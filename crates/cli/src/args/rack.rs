@@ -53,7 +53,7 @@ pub(crate) struct Up {
     /// Plug and pull cards at set times: TIME+N, TIME+KIND:N or TIME-N, separated by commas
     #[arg(long, value_name = "SCRIPT", value_delimiter = ',')]
     pub(crate) hotplug: Vec<HotplugStep>,
-    /// Seed of the cards' addresses and random numbers
+    /// Seed of the cards' addresses; boot numbers and epochs differ at each start all the same
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
     /// Write all frames to this file

@@ -9,6 +9,7 @@ use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::holder;
 use crate::phases::{Phases, show};
 use crate::ui::Amount;
 use crate::{format, images};
@@ -58,7 +59,7 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let rack = cx.connect()?;
     let roster = Roster::discover(&rack, &cx.global)?;
     let wanted: Vec<_> = roster.select(&args.cards)?.iter().map(|c| c.mac).collect();
-    let (granted, mut failed) = cx.claim(&rack, &wanted);
+    let (granted, mut failed) = cx.claim(&rack, &wanted)?;
     if granted.is_empty() || (args.all_or_none && !failed.is_empty()) {
         let (_, why) = failed.swap_remove(0);
         return Err(Failure::from(why).during(format!("cannot load {}", args.image)));
@@ -122,8 +123,12 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
 
 /// The message without the card's name, which stands beside it.
 fn reason(error: &Error) -> String {
-    match error {
+    let why = match error {
         Error::Op(e) => e.reason(),
         e => e.to_string(),
+    };
+    match holder::of(error) {
+        Some(who) => format!("{why}: {who}"),
+        None => why,
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct CardRow {
     pub(super) owner: Option<String>,
     /// What it is doing.
     pub(super) state: String,
+    /// Whether another card answers under the same address: neither can be used.
+    pub(super) shared_address: bool,
 }
 
 /// A card has come, changed or gone.
@@ -187,6 +189,7 @@ pub(super) fn row(roster: &Roster, info: &CardInfo, roles: &BTreeMap<Digest, Str
         digest: info.digest.map(|d| format::hex(&d)),
         owner: info.owner.map(|o| o.to_string()),
         state: word(info.state),
+        shared_address: roster.is_shared(info.mac),
     }
 }
 

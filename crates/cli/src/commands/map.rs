@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use rackloom::{Access, ClaimOptions, Rights, random_mac};
+use rackloom::{Access, Rights, random_mac};
 use rackloom_rma::{GIVEN, NODE, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(super) fn run(cx: &Context, args: &RmaMap) -> Result<Exit> {
         true => (Rights::READ, Access::Read),
         false => (Rights::READ | Rights::WRITE, Access::ReadWrite),
     };
-    rack.claim(&[mac], ClaimOptions::default()).wait_all()?;
+    cx.claim_one(&rack, mac)?;
     let window = rackloom::Window { base: args.base, length, peer: node, rights };
     rack.set_window(mac, 0, Some(window)).wait().during("cannot open the window")?;
 

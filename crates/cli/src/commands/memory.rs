@@ -45,7 +45,7 @@ pub(super) fn read(cx: &Context, args: &MemRead) -> Result<Exit> {
     let rack = cx.connect()?;
     let roster = Roster::discover(&rack, &cx.global)?;
     let card = roster.find(&args.card)?.mac;
-    rack.claim(&[card], rackloom::ClaimOptions::default()).wait_all()?;
+    cx.claim_one(&rack, card)?;
     let started = Instant::now();
     let what = || format!("cannot read {} bytes at {:#x}", args.len, args.addr);
     let data = rack.read(card, args.addr, args.len).wait().during(what())?;
@@ -82,7 +82,7 @@ pub(super) fn write(cx: &Context, args: &MemWrite) -> Result<Exit> {
     let rack = cx.connect()?;
     let roster = Roster::discover(&rack, &cx.global)?;
     let card = roster.find(&args.card)?.mac;
-    rack.claim(&[card], rackloom::ClaimOptions::default()).wait_all()?;
+    cx.claim_one(&rack, card)?;
     let started = Instant::now();
     let what = format!("cannot write {bytes} bytes at {:#x}", args.addr);
     rack.write(card, args.addr, data.into()).wait().during(what)?;

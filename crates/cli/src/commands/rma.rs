@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rackloom::{ClaimOptions, MacAddr, Rights, Rma, RmaOptions, Window};
+use rackloom::{MacAddr, Rights, Rma, RmaOptions, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub(super) fn open(cx: &Context, args: &RmaOpen) -> Result<Exit> {
     });
     let length = args.length.unwrap_or_else(|| memory.saturating_sub(args.base));
     let peer = args.peer.unwrap_or(MacAddr::ZERO);
-    rack.claim(&[mac], ClaimOptions::default()).wait_all()?;
+    cx.claim_one(&rack, mac)?;
     let window = Window { base: args.base, length, peer, rights };
     rack.set_window(mac, 0, Some(window)).wait().during("cannot open the window")?;
     let report = WindowReport {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rackloom::{
-    ArrayError, ArrayWork, CardInfo, ExchangeWork, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions, Sizing,
-    scalar_word,
+    ArrayError, ArrayWork, CardInfo, ExchangeWork, Happening, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions,
+    Sizing, scalar_word,
 };
 use rackloom_image::{Dir, Image, Kernel};
 use rackloom_report::Table;
@@ -70,6 +70,33 @@ pub(crate) struct RunCard {
     joined: Option<f64>,
     /// Why it left the job before its end, if it did.
     left: Option<String>,
+    /// What happened to it, also where it came back: the first 16.
+    troubles: Vec<RunTrouble>,
+    /// How much more happened to it.
+    troubles_more: u64,
+}
+
+/// Something that happened to a card in a job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunTrouble {
+    /// When, seconds from the start.
+    at: f64,
+    /// What: a claim that was lost, a restart, an image that somebody else had loaded.
+    what: String,
+}
+
+impl RunCard {
+    /// Why it is gone, or what happened before it came back.
+    fn note(&self) -> String {
+        let count = self.troubles.len() as u64 + self.troubles_more;
+        match (&self.left, self.troubles.last()) {
+            (Some(left), _) if count <= 1 => left.clone(),
+            (Some(left), _) => format!("{left}; {count} troubles in all"),
+            (None, Some(last)) if count == 1 => format!("was lost and came back: {}", last.what),
+            (None, Some(last)) => format!("was lost and came back, {count} troubles: {}", last.what),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// Tiles in flight on each card.
@@ -180,6 +207,9 @@ pub(crate) fn show(progress: Progress, roster: Roster, tiles: usize) -> impl FnM
             done_by.remove(card);
             progress.note(format!("{why}; its tiles go to other cards"));
         }
+        JobUpdate::Found(card, change) => {
+            progress.note(format!("{}: {}", roster.name(*card), Happening::Found(*change)));
+        }
         JobUpdate::Tile { card, done, .. } => {
             let cards = done_by.len().max(1);
             let by = done_by.entry(*card).or_default();
@@ -205,6 +235,12 @@ pub(crate) fn rows(report: &JobReport, roster: &Roster) -> Vec<RunCard> {
         cycles: share.cycles,
         joined: share.joined.map(|d| d.as_secs_f64()),
         left: share.left.as_ref().map(OpError::reason),
+        troubles: share
+            .troubles
+            .iter()
+            .map(|t| RunTrouble { at: t.at.as_secs_f64(), what: t.what.to_string() })
+            .collect(),
+        troubles_more: share.troubles_more,
     };
     cards.into_iter().map(row).collect()
 }
@@ -272,7 +308,7 @@ fn text(r: &RunReport) -> String {
             format::bytes(c.bytes),
             seconds(c.busy),
             c.joined.map_or_else(|| "-".to_owned(), seconds),
-            c.left.clone().unwrap_or_default(),
+            c.note(),
         ]);
     }
     if r.exchange == ExchangeWay::Cards.name() {

@@ -109,6 +109,7 @@ fn keep_up(
     let started = Instant::now();
     let mut script: Vec<_> = args.hotplug.clone();
     script.sort_by_key(|s| s.at);
+    let mut warned = false;
     let mut script = VecDeque::from(script);
     loop {
         let elapsed = started.elapsed();
@@ -133,6 +134,10 @@ fn keep_up(
             if let Some(e) = network.failure() {
                 return Err(Failure::of(&e).during(format!("the connection to {} failed", network.net())));
             }
+        }
+        if let Some(trouble) = networks.iter().find_map(|n| if warned { None } else { n.trouble() }) {
+            warned = true;
+            cx.ui.warn(trouble);
         }
         if let Some((interface, e)) = rack.nic_failure() {
             cx.ui.warn(format!("{interface} is gone: {e}"));

@@ -268,8 +268,7 @@ impl Card {
 
     /// Ends the present claim, if there is one, and everything that belongs to it.
     fn end_claim(&mut self, now: Instant, reason: ReleaseReason) {
-        // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
-        if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {
+        if let Some(claim) = self.session.end() {
             self.cancel_launches(now);
             if let Some(active) = &mut self.role {
                 active.role.reset();

@@ -41,8 +41,8 @@ pub(crate) struct Session {
     claim: Option<Claim>,
     /// The newest epoch granted, or the random number before the first.
     newest: u16,
-    /// Owners and nonces of claims that were given back or taken over.
-    spent: Spent<(MacAddr, u64), 4>,
+    /// Marks of claims that have ended.
+    spent: Spent<u32, CLAIMS_SPENT>,
     /// The last release that was carried out, whose answer may have been lost: owner, epoch, scrub.
     released: Option<(MacAddr, u16, Scrub)>,
     /// While memory is zeroed, who gets the card then: the newest copy of its claim.
@@ -82,7 +82,7 @@ impl Session {
     pub(crate) fn wait(&mut self, asked: &Head, body: &wire::Claim) {
         let next = self.next.replace((*asked, *body));
         if let Some((head, former)) = next.filter(|(_, former)| former.nonce != body.nonce) {
-            self.spent.insert((head.src, former.nonce.get()));
+            self.spent.insert(mark(head.src, former.nonce.get()));
         }
     }
 
@@ -155,8 +155,8 @@ impl Session {
             }
             (Some(c), _) if c.nonce == body.nonce.get() => Verdict::Again,
             (_, Some((_, next))) if next.nonce == body.nonce => Verdict::Waits,
-            // A late copy of a claim that was given back or taken over would rob its own host of the next one.
-            _ if self.spent.contains((asked.src, body.nonce.get())) => {
+            // A late copy of a claim that has ended would rob its own host of the next one, or take the card for nobody.
+            _ if self.spent.contains(mark(asked.src, body.nonce.get())) => {
                 Verdict::No(ErrorCode::StaleEpoch, MacAddr::ZERO, 0)
             }
             _ => Verdict::New(scrub),
@@ -182,12 +182,10 @@ impl Session {
         claim
     }
 
-    /// Ends the claim. `spent`: the nonce can no longer claim the card.
-    pub(crate) fn end(&mut self, spent: bool) -> Option<Claim> {
+    /// Ends the claim, whose nonce can no longer claim the card.
+    pub(crate) fn end(&mut self) -> Option<Claim> {
         let claim = self.claim.take()?;
-        if spent {
-            self.spent.insert((claim.owner, claim.nonce));
-        }
+        self.spent.insert(mark(claim.owner, claim.nonce));
         Some(claim)
     }
 
@@ -211,6 +209,15 @@ impl Session {
     }
 }
 
+/// What is remembered of a claim that has ended, as gateware does it, whose processor has little memory. Another claim
+/// has the same mark once in 2^32 times: it is then refused as a late copy, and its host asks with another nonce.
+const fn mark(owner: MacAddr, nonce: u64) -> u32 {
+    let [_, _, a, b, c, d] = owner.0;
+    nonce as u32 ^ u32::from_be_bytes([a, b, c, d])
+}
+
+/// Claims that have ended, whose late copies get nobody the card any more.
+const CLAIMS_SPENT: usize = 32;
 /// Shortest lease: a few times the silence of a busy host.
 const LEASE_MS_MIN: u32 = 100;
 /// A card that is called later than this after the end of a lease had no processor: a free one serves a timer within a

@@ -279,6 +279,11 @@ pub enum OpError {
         /// Why it could not.
         fault: PeerFault,
     },
+    /// Two cards answer under this address: what one is told, the other is asked for.
+    AddressShared {
+        /// The card.
+        card: CardName,
+    },
     /// This host cancelled the operation.
     Cancelled {
         /// The card.
@@ -311,6 +316,7 @@ impl OpError {
             | Self::Load { card, .. }
             | Self::AwaitsRestart { card, .. }
             | Self::Peer { card, .. }
+            | Self::AddressShared { card }
             | Self::Cancelled { card } => *card,
         }
     }
@@ -355,8 +361,18 @@ impl OpError {
                     .to_owned()
             }
             Self::Peer { peer, fault, .. } => format!("cannot read the memory of {peer}: {}", fault.meaning()),
+            Self::AddressShared { .. } => "two cards answer under this address, so neither can be used".to_owned(),
             Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
         }
+    }
+
+    /// True when a launch came to its end without its kernel's doing and without this host's wish: the card has been told
+    /// by somebody to cancel it, or does not know it. The same work may succeed on another card.
+    pub const fn is_called_off(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused { code: ErrorCode::UnknownLaunch, .. } | Self::Kernel { code: ErrorCode::Cancelled, .. }
+        )
     }
 
     /// True when the same work may succeed on another card, or here later.
@@ -371,6 +387,7 @@ impl OpError {
             | Self::Stalled { .. }
             | Self::OutOfStep { .. }
             | Self::Path { .. }
+            | Self::AddressShared { .. }
             | Self::AwaitsRestart { restart: Restart::Itself, .. } => true,
             // Trying again would write the flash of a card that cannot restart again and again.
             Self::AwaitsRestart { restart: Restart::Refresh, .. }

@@ -32,6 +32,12 @@ pub enum Event {
         /// The card.
         card: MacAddr,
     },
+    /// Two cards answer under one address. Operations there have failed with [`OpError::AddressShared`], and claims do
+    /// until one of the two is gone.
+    AddressShared {
+        /// The address.
+        card: MacAddr,
+    },
     /// A load goes on.
     LoadProgress {
         /// The load.

@@ -58,8 +58,13 @@ pub struct Host {
     pacer: Pacer,
     next_op: u64,
     next_seq: u32,
+    /// When the host may next ask all cards whether a card that has started again is one card.
+    doubt_at: Instant,
     ignored: u64,
 }
+
+/// Draws the first request number apart from nonces and groups.
+const SEQUENCE: u64 = 0x5e9;
 
 /// Control frames kept while the wire is full. What is dropped beyond is asked or acknowledged again in time.
 const CONTROL_MAX: usize = 4096;
@@ -87,7 +92,9 @@ impl Host {
             events: VecDeque::new(),
             pacer: Pacer::new(config.tx_rate),
             next_op: 1,
-            next_seq: 1,
+            // Random: no answer to a former process of this address is taken for one to this host.
+            next_seq: Rng::new(config.seed ^ SEQUENCE).next_u64() as u32,
+            doubt_at: Instant::ZERO,
             ignored: 0,
             config,
         }
@@ -111,6 +118,11 @@ impl Host {
     /// The epoch of this host's claim on a card, if it holds one.
     pub fn claim_epoch(&self, card: MacAddr) -> Option<u16> {
         self.peers.get(&card)?.session.as_ref().map(|s| s.ends.epoch)
+    }
+
+    /// The addresses under which two cards answer.
+    pub fn shared_addresses(&self, now: Instant) -> impl Iterator<Item = MacAddr> {
+        self.peers.iter().filter(move |(_, p)| p.boots.are_shared(now)).map(|(card, _)| *card)
     }
 
     /// Number of operations begun and not completed.

@@ -87,6 +87,8 @@ pub enum JobEvent {
     Joined(MacAddr),
     /// A card is lost to the job, and why; its tiles go to others.
     Left(MacAddr, OpError),
+    /// A card that has come back is not as the job left it. Its loss alone does not tell that.
+    Found(MacAddr, Change),
     /// A tile is computed.
     Tile {
         /// Number of the tile.
@@ -102,6 +104,15 @@ pub enum JobEvent {
     Failed(OpError),
 }
 
+/// What has become of a card while the job did not hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It has started again.
+    Restarted,
+    /// Somebody has loaded another image.
+    ImageReplaced,
+}
+
 /// A job under way. Feed it each [`Event`] of its host.
 pub struct Job {
     image: Bytes,
@@ -112,7 +123,11 @@ pub struct Job {
     attempts: BTreeMap<usize, u32>,
     /// Which of them are computed.
     finished: Vec<bool>,
+    /// How often each tile's launch was called off by nobody here.
+    called_off: BTreeMap<usize, u32>,
     left: usize,
+    /// Cards that the job has computed on, and the boot that they had.
+    known: BTreeMap<MacAddr, u32>,
     members: BTreeMap<MacAddr, Member>,
     /// Which card and slot each operation belongs to.
     ops: BTreeMap<OpId, (MacAddr, Option<usize>)>,
@@ -164,7 +179,9 @@ impl Job {
             todo: (0..tiles).collect(),
             attempts: BTreeMap::new(),
             finished: vec![false; tiles],
+            called_off: BTreeMap::new(),
             left: tiles,
+            known: BTreeMap::new(),
             members: BTreeMap::new(),
             ops: BTreeMap::new(),
             loads: BTreeSet::new(),
@@ -311,7 +328,13 @@ impl Job {
             }
             return;
         };
-        if info.digest == Some(self.digest) {
+        let is_loaded = info.digest == Some(self.digest);
+        match self.known.get(&card) {
+            Some(boot) if *boot != info.boot => out.push(JobEvent::Found(card, Change::Restarted)),
+            Some(_) if !is_loaded => out.push(JobEvent::Found(card, Change::ImageReplaced)),
+            _ => {}
+        }
+        if is_loaded {
             self.work_on(card, info, out);
         } else {
             self.members.insert(card, Member::Claimed);
@@ -386,6 +409,15 @@ impl Job {
         }
     }
 
+    /// A tile's launch was called off. True if that has happened to it too often: then it counts as a failure.
+    fn is_over_called_off(&mut self, card: MacAddr, slot: usize) -> bool {
+        let Some(Member::Working(w)) = self.members.get(&card) else { return false };
+        let Some(busy) = &w.slots[slot].busy else { return false };
+        let times = self.called_off.entry(busy.tile).or_insert(0);
+        *times += 1;
+        *times >= CALLED_OFF_MAX
+    }
+
     /// The card computes for this job no more: its tiles go back.
     fn lose(&mut self, card: MacAddr, why: OpError, out: &mut Vec<JobEvent>) {
         let Some(m) = self.members.get_mut(&card) else { return };
@@ -416,3 +448,5 @@ impl Job {
 const CLAIM_WAITS: u32 = 4;
 /// A card that falls out of step with its claims so often does it on purpose, and is not claimed again.
 const OUT_OF_STEP_MAX: u32 = 3;
+/// A tile whose launch was called off this often by nobody here is not tried on yet another card: somebody means it.
+const CALLED_OFF_MAX: u32 = 8;

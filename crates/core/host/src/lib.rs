@@ -9,6 +9,7 @@
 //! but its own completion: whoever reuses its memory waits for that.
 #![forbid(unsafe_code)]
 
+mod boots;
 mod card_info;
 mod chunks;
 mod config;
@@ -35,7 +36,7 @@ pub use error::{Absurdity, CardName, DownReason, LastSeen, OpError, PeerFault, S
 pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};
 pub use exchange::{Exchange, ExchangeEvent, Share, Step};
 pub use host::Host;
-pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
+pub use job::{Arg, Change, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;
 pub use loader::Commit;
 pub use peer::PeerState;

@@ -2,6 +2,7 @@
 
 use rackloom_node::{Duration, Instant};
 
+use crate::boots::Boots;
 use crate::card_info::CardInfo;
 use crate::error::{CardName, LastSeen};
 use crate::patience::Patience;
@@ -21,6 +22,7 @@ pub enum PeerState {
 pub(crate) struct Peer {
     pub(crate) info: CardInfo,
     pub(crate) state: PeerState,
+    pub(crate) boots: Boots,
     heard_at: Instant,
     /// The same by the clock of the host's patience.
     heard_by_patience: Instant,
@@ -41,6 +43,7 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) const fn new(info: CardInfo, now: Instant, patience: &Patience) -> Self {
         Self {
+            boots: Boots::new(info.boot),
             info,
             state: PeerState::Up,
             heard_at: now,

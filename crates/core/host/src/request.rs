@@ -20,12 +20,35 @@ pub(crate) struct Request {
 /// What is asked.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16, bulk: u16 },
-    Release { epoch: u16, scrub: Scrub },
-    Window { epoch: u16, number: u16, window: Option<Window> },
-    Route { epoch: u16, stream: u16, to: Option<(MacAddr, u16)> },
-    Counters { got: Vec<u64> },
-    Manifest { got: Vec<u8> },
+    /// `renewals`: how often the nonce was spent and another was drawn.
+    Claim {
+        nonce: u64,
+        options: ClaimOptions,
+        group: u16,
+        epoch: u16,
+        bulk: u16,
+        renewals: u8,
+    },
+    Release {
+        epoch: u16,
+        scrub: Scrub,
+    },
+    Window {
+        epoch: u16,
+        number: u16,
+        window: Option<Window>,
+    },
+    Route {
+        epoch: u16,
+        stream: u16,
+        to: Option<(MacAddr, u16)>,
+    },
+    Counters {
+        got: Vec<u64>,
+    },
+    Manifest {
+        got: Vec<u8>,
+    },
 }
 
 impl Ask {
@@ -60,12 +83,25 @@ impl Request {
         self.timer.expedite(now);
     }
 
+    /// The card says that the claim asked for is over, though nobody here has had it: its grant was lost, and its lease
+    /// has run out meanwhile. Asks anew. False if that has happened too often.
+    pub(crate) const fn renew(&mut self, now: Instant, seq: u32, fresh: u64) -> bool {
+        match &mut self.ask {
+            Ask::Claim { nonce, renewals, .. } if *renewals < RENEWALS_MAX => {
+                (*nonce, *renewals) = (fresh, *renewals + 1);
+                self.next_part(now, seq);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The frame that asks; the time until it is asked again begins.
     pub(crate) fn frame(&mut self, now: Instant, host: MacAddr, card: MacAddr) -> Frame {
         self.timer.resent(now);
         let head = |kind, epoch, addr| Head { dst: card, src: host, kind, flags: 0, epoch, seq: self.seq, addr };
         match &self.ask {
-            Ask::Claim { nonce, options, group, epoch, bulk } => {
+            Ask::Claim { nonce, options, group, epoch, bulk, .. } => {
                 let body = Claim {
                     nonce: U64::new(*nonce),
                     lease_ms: U32::new(u32::try_from(options.lease.as_millis()).unwrap_or(u32::MAX)),
@@ -99,3 +135,6 @@ impl Request {
         }
     }
 }
+
+/// Nonces that a claim may use up: a card that refuses them all would be asked as fast as it answers.
+const RENEWALS_MAX: u8 = 3;

@@ -38,13 +38,25 @@ pub struct Driver<N: Node> {
     id: ThreadId,
 }
 
+/// What a driver counted up to the last time its node slept, or up to its end.
+#[derive(Debug, Clone)]
+pub struct CountersWatch(Arc<Mutex<Counters>>);
+
+impl CountersWatch {
+    /// The counters.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        *lock(&self.0)
+    }
+}
+
 struct Shared<N: Node> {
     clock: Clock,
     waker: Waker,
     /// The node, or what has stopped it. Held by who drives it.
     running: Mutex<io::Result<Running<N>>>,
     /// As they were when the node slept last.
-    counters: Mutex<Counters>,
+    counters: Arc<Mutex<Counters>>,
     waiters: Mutex<Waiters>,
     /// For the own thread, while it does not drive.
     bell: Condvar,
@@ -113,7 +125,7 @@ where
             clock,
             waker,
             running: Mutex::new(Ok(running)),
-            counters: Mutex::default(),
+            counters: Arc::default(),
             waiters: Mutex::default(),
             bell: Condvar::new(),
         });
@@ -222,6 +234,12 @@ where
     #[must_use]
     pub fn counters(&self) -> Counters {
         *lock(&self.shared.counters)
+    }
+
+    /// The counters, for whoever outlives the driver.
+    #[must_use]
+    pub fn watch_counters(&self) -> CountersWatch {
+        CountersWatch(Arc::clone(&self.shared.counters))
     }
 
     /// Stops the node and gives it back.

@@ -15,7 +15,7 @@ use rackloom_node::{Frame, Instant, Node, Output, Port};
 
 use crate::clock::Clock;
 use crate::mailbox::Command;
-use crate::wire::{BATCH, Wire};
+use crate::wire::{BATCH, Refused, Wire};
 use crate::wires::Wires;
 
 /// Where a node's events go.
@@ -36,6 +36,8 @@ pub struct Counters {
     pub tx_full: u64,
     /// Events the node gave.
     pub events: u64,
+    /// What port 0's wire dropped because nothing behind it takes frames of that length.
+    pub refused: Refused,
 }
 
 /// What to do after a turn.
@@ -246,6 +248,9 @@ impl<N: Node> Engine<N> {
             return Ok(true);
         };
         self.counters.tx_frames += taken as u64;
+        if port == 0 {
+            self.counters.refused = wires.refused();
+        }
         waiting.drain(..taken);
         self.counters.tx_full += u64::from(!waiting.is_empty());
         Ok(waiting.is_empty())

@@ -12,7 +12,7 @@ use rackloom_sync::lock;
 use rackloom_wire::Pause;
 
 use crate::switch::Port;
-use crate::wire::{BATCH, Wire};
+use crate::wire::{BATCH, Refused, Wire};
 
 /// Carries frames between a switch's port and a wire, both ways, on a thread of its own: how the nodes on an in-process
 /// switch are reached through a network interface. Dropping it pulls the cable.
@@ -31,6 +31,7 @@ struct Shared {
     stop: AtomicBool,
     inward: AtomicU64,
     outward: AtomicU64,
+    refused: Mutex<Refused>,
     failure: Mutex<Option<io::Error>>,
 }
 
@@ -84,6 +85,12 @@ impl Uplink {
         }
     }
 
+    /// Frames of the switch that the wire dropped because nothing behind it takes frames of their length.
+    #[must_use]
+    pub fn refused(&self) -> Refused {
+        *lock(&self.shared.refused)
+    }
+
     /// Why the uplink has ended, if it has: the wire is gone. Told once.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
@@ -112,6 +119,7 @@ fn carry(orders: Orders, mut port: Port, mut wire: impl Wire, shared: &Shared) -
     let (mut inward, mut outward): (Vec<Frame>, Vec<Frame>) = (Vec::new(), Vec::new());
     let long_ago = Instant::now();
     let mut silent_until = long_ago;
+    let mut refused = Refused::default();
     // The port had frames when it was last looked at, also if they went no further.
     let mut has_more = false;
     while !shared.stop.load(Ordering::Acquire) {
@@ -129,6 +137,10 @@ fn carry(orders: Orders, mut port: Port, mut wire: impl Wire, shared: &Shared) -
         let sent = wire.send(&outward)?;
         outward.drain(..sent);
         shared.outward.fetch_add(sent as u64, Ordering::Relaxed);
+        if wire.refused() != refused {
+            refused = wire.refused();
+            *lock(&shared.refused) = refused;
+        }
 
         let is_silent = silent_until > Instant::now();
         if !is_silent {

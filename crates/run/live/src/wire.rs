@@ -38,6 +38,11 @@ pub trait Wire: Send {
     /// Wakes the [`recv`](Wire::recv) in progress or, if there is none, the next one; from any thread.
     fn waker(&self) -> Waker;
 
+    /// Frames that were dropped because what is behind the wire takes none of their length, if it refuses some.
+    fn refused(&self) -> Refused {
+        Refused::default()
+    }
+
     /// Whether another node of this machine has left frames from this segment unread for so long that it must be
     /// waiting for a processor. A wire that cannot tell says no.
     fn is_starved(&self) -> bool {
@@ -45,7 +50,33 @@ pub trait Wire: Send {
     }
 }
 
+/// Frames that a wire could not send, though the interface says that it takes frames of their length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// How many.
+    pub frames: u64,
+    /// Bytes of the shortest of them, with Ethernet's header.
+    pub bytes_min: usize,
+}
+
+impl Refused {
+    /// The same for people, if there are any.
+    #[must_use]
+    pub fn in_words(self) -> Option<String> {
+        let Self { frames, bytes_min } = self;
+        (frames > 0).then(|| {
+            format!(
+                "the interface dropped {frames} frames of {bytes_min} bytes or more: what is behind it takes none so long; \
+                 give both ends of the link the same MTU, or this one 1500"
+            )
+        })
+    }
+}
+
 impl<W: Wire + ?Sized> Wire for Box<W> {
+    fn refused(&self) -> Refused {
+        (**self).refused()
+    }
     fn send(&mut self, frames: &[Frame]) -> io::Result<usize> {
         (**self).send(frames)
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rackloom_node::{Frame, Port as PortNumber};
 
 use crate::switch::Port;
-use crate::wire::Wire;
+use crate::wire::{Refused, Wire};
 
 /// The cables of a node in a [`Pool`](crate::Pool), or of a node's ports beside port 0 in a
 /// [`Driver`](crate::Driver): each in a port of a [`Switch`](crate::Switch), or an end of a
@@ -97,6 +97,11 @@ impl<W: Wire> Wires<W> {
     /// Whether what the node's frames go to does not keep up: see [`Wire::is_starved`].
     pub(crate) fn are_starved(&self) -> bool {
         self.0.iter().flatten().any(Wire::is_starved)
+    }
+
+    /// What port 0's wire has refused.
+    pub(crate) fn refused(&self) -> Refused {
+        self.0.first().and_then(Option::as_ref).map(Wire::refused).unwrap_or_default()
     }
 
     /// Sends frames on one port; how many of them were taken. `None`: the port has no wire.

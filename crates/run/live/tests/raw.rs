@@ -59,6 +59,29 @@ fn standard_and_jumbo_frames_pass_both_ways() {
     }
 }
 
+/// A host sent one jumbo frame into a pair whose other end takes standard frames, and sent nothing more, for ever.
+#[test]
+fn regression_a_frame_that_the_device_refuses_each_time_held_up_all_others() {
+    if !permitted() {
+        return;
+    }
+    let (_na, nb, mut a, mut b) = pair(9000);
+    nb.ip(&["link", "set", "port0", "mtu", "1500"]);
+    let long = frame(mac(2), mac(1), 0x80dd, 9000);
+    let short = frame(mac(2), mac(1), 0x80dd, 1514);
+    let mut left = vec![long.clone(), short.clone(), long.clone(), long, short.clone()];
+    let (began, mut out) = (Instant::now(), Vec::new());
+    while !left.is_empty() {
+        let taken = a.send(&left).unwrap();
+        left.drain(..taken);
+        a.recv(Some(Instant::now() + Duration::from_millis(2)), &mut out).unwrap();
+        assert!(began.elapsed() < LONG, "{} frames are left", left.len());
+    }
+    assert_eq!(receive(&mut b, 2), [short.clone(), short]);
+    assert_eq!(a.stats().tx_refused, 3);
+    assert_eq!((a.refused().frames, a.refused().bytes_min), (3, 9000));
+}
+
 #[test]
 fn only_rackloom_frames_are_received_and_all_of_them() {
     if !permitted() {

@@ -5,7 +5,7 @@ use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use rackloom_card::{Config, ConfigError, Pace};
-use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
+use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError, random_u64};
 use rackloom_node::Rng;
 use rackloom_wire::{BULK_STANDARD, MacAddr};
 
@@ -26,7 +26,6 @@ pub struct LiveRack {
     topology: Topology,
     maker: Maker,
     shape: Shape,
-    rng: Rng,
     address: [u8; 3],
 }
 
@@ -37,7 +36,7 @@ pub struct Shape {
     pub memory: Option<u64>,
     /// Most payload bytes of a frame, as far as the card's kind takes them.
     pub bulk: u16,
-    /// Seed of addresses and of the cards' random numbers.
+    /// Seed of the cards' addresses. Their boot numbers and first epochs are random at each start.
     pub seed: u64,
     /// Whether kernels take as long as they take, or as long as their cost model says.
     pub pace: Pace,
@@ -107,8 +106,7 @@ impl LiveRack {
     pub fn new(shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let pool = Pool::new(threads, Clock::start()).map_err(RackError::Threads)?;
-        let mut rng = Rng::new(shape.seed);
-        let [a, b, c, ..] = rng.next_u64().to_be_bytes();
+        let [a, b, c, ..] = Rng::new(shape.seed).next_u64().to_be_bytes();
         let mut rack = Self {
             cards: BTreeMap::new(),
             pool,
@@ -119,7 +117,6 @@ impl LiveRack {
             topology,
             maker,
             shape,
-            rng,
             address: [a, b, c],
         };
         if let Some(host) = rack.topology.host_port() {
@@ -257,7 +254,7 @@ impl LiveRack {
         Ok(ports)
     }
 
-    fn config(&mut self, kind: Kind, unit: u16) -> Config {
+    fn config(&self, kind: Kind, unit: u16) -> Config {
         let (mac, shape) = (self.mac(unit), self.shape);
         let mut ports = self.topology.ports(mac);
         ports.truncate(usize::from(kind.ports_max()) - 1);
@@ -266,8 +263,10 @@ impl LiveRack {
             unit,
             ports,
             nic: self.topology.nic(unit),
-            seed: self.rng.next_u64(),
-            boot: self.rng.next_u64() as u32,
+            // Not of the rack's seed: a rack that is started again would grant the epochs that it granted before, and two
+            // racks of one seed could not be told apart.
+            seed: random_u64(),
+            boot: random_u64() as u32,
             memory: shape.memory.unwrap_or_else(|| kind.memory()),
             bulk: shape.bulk,
             port_rate: shape.rate.map_or(standard.port_rate, NonZeroU64::get),

@@ -92,6 +92,11 @@ impl ServedNetwork {
         self.server.path()
     }
 
+    /// Frames that the interface dropped although its MTU allows them, in words, if there are any.
+    pub fn trouble(&self) -> Option<String> {
+        self.uplink.as_ref().and_then(|uplink| uplink.refused().in_words())
+    }
+
     /// Why the interface is gone, if it is. Reported once.
     pub fn failure(&self) -> Option<io::Error> {
         self.uplink.as_ref().and_then(Uplink::failure)

@@ -101,9 +101,28 @@ pub fn a_silent_owner_loses_the_card<S: Specimen>() {
     bench.pass_ms(4990);
     bench.now += Duration::from_micros(10_500);
     // A claim that is as late as the lease's end finds the card free, if nobody has woken it before.
-    bench.frame(Bench::<S>::claim_frame(HOST, 1, 0));
+    bench.frame(Bench::<S>::claim_frame(HOST, 2, 0));
     assert_eq!(bench.owner(), Some(HOST));
     assert_ne!(bench.last(Kind::SessionGrant).head.epoch, rivals);
+}
+
+/// A late copy of a claim takes the card for nobody, however the claim has ended and however many came since, up to 31.
+pub fn a_claim_that_has_ended_is_remembered<S: Specimen>() {
+    let mut bench = Bench::<S>::new(config());
+    bench.claim(HOST, 1);
+    bench.pass_ms(5001);
+    assert_eq!(bench.owner(), None, "its lease has run out");
+    for nonce in 2..33 {
+        bench.claim(HOST, nonce);
+        release(&mut bench, 0);
+    }
+    bench.clear();
+    for nonce in 1..33 {
+        bench.frame(Bench::<S>::claim_frame(HOST, nonce, 0));
+        assert_eq!(bench.last(Kind::SessionRefuse).code(), ErrorCode::StaleEpoch, "{nonce}");
+    }
+    assert_eq!(bench.owner(), None);
+    bench.claim(HOST, 33);
 }
 
 /// Any frame of the owner is a sign of life; no frame of another is.

@@ -82,7 +82,7 @@ impl Observed {
         for event in news {
             match event {
                 JobEvent::Joined(card) if self.added.contains(&card) => self.joined = Some(at),
-                JobEvent::Joined(_) => {}
+                JobEvent::Joined(_) | JobEvent::Found(..) => {}
                 JobEvent::Tile { card, .. } => *self.tiles.entry(card).or_insert(0) += 1,
                 JobEvent::Left(_, why) | JobEvent::Failed(why) => return Err(why.into()),
                 JobEvent::Finished => return Ok(true),

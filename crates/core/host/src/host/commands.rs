@@ -43,10 +43,14 @@ impl Host {
         if let Some(what) = self.card(card).and_then(CardInfo::absurdity) {
             return self.failed(OpError::Absurd { card: self.name(card), what });
         }
+        if self.peers.get(&card).is_some_and(|p| p.boots.are_shared(now)) {
+            let card = self.name(card);
+            return self.failed(OpError::AddressShared { card });
+        }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let (epoch, most) = self.peers.get(&card).map_or((0, u16::MAX), |p| (p.last_epoch, p.bulk_max));
         let bulk = self.config.bulk.min(most);
-        self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk })
+        self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk, renewals: 0 })
     }
 
     /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under

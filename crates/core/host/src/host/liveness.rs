@@ -1,6 +1,6 @@
 //! Whether cards live and claims hold, and what ends when they do not.
 
-use rackloom_node::Instant;
+use rackloom_node::{Duration, Instant};
 use rackloom_transport::PeerError;
 use rackloom_wire::{BULK_STANDARD, Head, IntoBytes, Kind, MacAddr, Release, Scrub};
 
@@ -56,6 +56,29 @@ impl Host {
             self.complete(request.op, Err(why.clone()));
         }
         self.events.push_back(Event::CardDown { card, reason });
+    }
+
+    /// Two cards answer under this address: nothing that was asked there is certain.
+    pub(super) fn contest(&mut self, now: Instant, card: MacAddr) {
+        let peer = self.peers.get_mut(&card).expect("the caller has it");
+        let why = OpError::AddressShared { card: peer.name() };
+        let requests = std::mem::take(&mut peer.requests);
+        if let Some(session) = peer.session.take() {
+            self.end_session(now, card, session, &why);
+        }
+        for request in requests {
+            self.complete(request.op, Err(why.clone()));
+        }
+        self.events.push_back(Event::AddressShared { card });
+    }
+
+    /// A card has started again, or another one has its address: then both answer. All are asked, since a switch brings
+    /// what is for one address to one of them only; and seldom, since a rack may start again as a whole.
+    pub(super) fn doubt(&mut self, now: Instant) {
+        if now >= self.doubt_at {
+            self.doubt_at = now + DOUBT_EVERY;
+            self.solicit(now, DOUBT_WINDOW);
+        }
     }
 
     pub(super) fn end_session(&mut self, now: Instant, card: MacAddr, mut session: Session, why: &OpError) {
@@ -118,3 +141,8 @@ impl Host {
         }
     }
 }
+
+/// Shortest time between two questions to all cards whether one has started again, or another has its address.
+const DOUBT_EVERY: Duration = Duration::from_secs(1);
+/// Their answers are spread over this, as those of a search.
+const DOUBT_WINDOW: Duration = Duration::from_millis(20);

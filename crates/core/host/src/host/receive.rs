@@ -8,6 +8,7 @@ use rackloom_wire::{
 };
 
 use super::Host;
+use crate::boots::Heard;
 use crate::card_info::CardInfo;
 use crate::ends::Ends;
 use crate::error::{DownReason, OpError};
@@ -69,10 +70,16 @@ impl Host {
         let Some((pong, _)) = packet.view::<rackloom_wire::Pong>() else { return self.ignore() };
         let card = packet.head.src;
         let peer = self.peers.get_mut(&card).expect("the caller has seen it");
-        if peer.info.boot != pong.boot.get() {
-            // It has restarted and its announcement is on its way, or lost.
-            self.down(now, card, DownReason::Restarted);
-            return self.solicit(now, Duration::ZERO);
+        match peer.boots.hear(now, pong.boot.get(), Some(packet.head.seq), self.next_seq) {
+            // Its announcement, if it was heard already, has said the same.
+            Heard::Present => {}
+            Heard::Late => return,
+            Heard::Rival => return self.contest(now, card),
+            Heard::New => {
+                // It has restarted and its announcement is on its way, or lost.
+                self.down(now, card, DownReason::Restarted);
+                return self.solicit(now, Duration::ZERO);
+            }
         }
         if peer.session.as_ref().is_some_and(|s| s.ends.epoch != packet.head.epoch) {
             self.lose_claim(now, card);
@@ -180,6 +187,7 @@ impl Host {
             return self.ignore();
         };
         let card = info.mac;
+        let (mac, next_seq) = (self.config.mac, self.next_seq);
         match self.peers.get_mut(&card) {
             None => {
                 if self.peers.len() >= self.config.cards_max {
@@ -190,14 +198,28 @@ impl Host {
             }
             Some(peer) => {
                 peer.hear(now, &self.patience);
+                let asked = announce.reason == u8::from(AnnounceReason::Solicited) && packet.head.dst == mac;
+                let heard = match peer.boots.hear(now, info.boot, asked.then_some(packet.head.seq), next_seq) {
+                    Heard::Present if peer.info.boot == info.boot => peer.boots.compare(now, &peer.info, &info),
+                    heard => heard,
+                };
+                if heard == Heard::Late {
+                    return self.ignore();
+                }
                 let restarted = peer.info.boot != info.boot;
-                let changed = peer.info != info;
+                let was_shared = peer.boots.take_unshared(now);
+                let changed = peer.info != info && !peer.boots.are_shared(now);
                 peer.info = info.clone();
+                if heard == Heard::Rival {
+                    peer.state = PeerState::Up;
+                    return self.contest(now, card);
+                }
                 if restarted {
                     self.down(now, card, down_reason(announce));
+                    self.doubt(now);
                 }
                 let peer = self.peers.get_mut(&card).expect("just seen");
-                if peer.state == PeerState::Down {
+                if peer.state == PeerState::Down || was_shared {
                     peer.state = PeerState::Up;
                     self.events.push_back(Event::CardUp(info));
                 } else if changed {
@@ -220,6 +242,12 @@ impl Host {
                 if grant.nonce.get() != *nonce || packet.head.epoch == 0 {
                     return;
                 }
+                let restarted = match peer.boots.hear(now, grant.boot.get(), Some(packet.head.seq), next_seq) {
+                    Heard::Present => peer.info.boot != grant.boot.get(),
+                    Heard::New => true,
+                    Heard::Late => return,
+                    Heard::Rival => return self.contest(now, card),
+                };
                 let epoch = packet.head.epoch;
                 // The card was asked for no more than this, and sends no more than it can.
                 let bulk = peer.info.bulk.min(*bulk);
@@ -234,7 +262,7 @@ impl Host {
                     sent_at: now,
                 };
                 peer.last_epoch = epoch;
-                if peer.info.boot != grant.boot.get() {
+                if restarted {
                     // It has restarted, and its announcement is on its way or lost: no role, whatever it said before.
                     peer.info.boot = grant.boot.get();
                     (peer.info.digest, peer.info.kernels) = (None, 0);
@@ -245,6 +273,9 @@ impl Host {
                 let (op, name) = (peer.requests.remove(i).op, peer.name());
                 if let Some(old) = old {
                     self.end_session(now, card, old, &OpError::ClaimLost { card: name });
+                }
+                if restarted {
+                    self.doubt(now);
                 }
                 return self.complete(op, Ok(Outcome::Claimed { epoch }));
             }
@@ -279,6 +310,10 @@ impl Host {
             (_, Kind::SessionRefuse) => {
                 let Some((r, _)) = packet.view::<rackloom_wire::Refusal>() else { return };
                 let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
+                if code == ErrorCode::StaleEpoch && request.renew(now, next_seq, self.rng.next_u64()) {
+                    self.next_seq = self.next_seq.wrapping_add(1);
+                    return self.ask_due(now, card);
+                }
                 if code == ErrorCode::Claimed {
                     peer.info.owner = Some(r.holder);
                 }

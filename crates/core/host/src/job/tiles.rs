@@ -44,6 +44,7 @@ impl Job {
             let name = CardName { mac: card, unit: Some(info.unit) };
             return self.lose(card, OpError::Refused { card: name, code, detail }, out);
         }
+        self.known.insert(card, info.boot);
         let slots = room.min(self.options.depth as u64);
         let slot = |i| Slot { base: ROLE_PRIVATE + i * need, busy: None };
         let slots = (0..slots).map(slot).collect();
@@ -103,7 +104,7 @@ impl Job {
         out: &mut Vec<JobEvent>,
     ) {
         if let Err(why) = result
-            && why.is_card_loss()
+            && (why.is_card_loss() || why.is_called_off() && !self.is_over_called_off(card, slot))
         {
             return self.lose(card, why.clone(), out);
         }

@@ -4,6 +4,7 @@
 //! nodes have addresses of their own. It does not see what other sockets of this machine send on the same interface:
 //! processes of one machine meet on a [`segment`](crate::segment), or on two ends of a veth pair.
 
+mod refusal;
 mod sys;
 
 use std::io;
@@ -20,7 +21,8 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::doorbell::Doorbell;
-use crate::wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, Wire, fits};
+use crate::wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, Refused, Wire, fits};
+use refusal::Refusal;
 
 /// A [`Wire`] to a network interface.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub struct Raw {
     bell: Arc<Doorbell>,
     mtu: usize,
     full: Option<Full>,
+    refusal: Refusal,
     buffers: Vec<Vec<u8>>,
     stats: RawStats,
 }
@@ -44,6 +47,8 @@ pub struct RawStats {
     pub rx_frames: u64,
     /// Frames not sent because no frame of this interface has their length.
     pub tx_bad_length: u64,
+    /// Frames not sent because the device had no room for them for so long that it takes none of their length.
+    pub tx_refused: u64,
     /// Frames not sent because the interface was down.
     pub tx_down: u64,
     /// Frames received that are longer than the interface's MTU: dropped.
@@ -139,7 +144,7 @@ impl Raw {
         let buffers = (0..sys::VECTOR).map(|_| Vec::with_capacity(mtu + ETHERNET_HEADER)).collect();
         let bell = Doorbell::new().map_err(fail("make a bell for"))?;
         let (interface, stats) = (interface.to_owned(), RawStats::default());
-        Ok(Self { interface, index, socket, bell, mtu, full: None, buffers, stats })
+        Ok(Self { interface, index, socket, bell, mtu, full: None, refusal: Refusal::default(), buffers, stats })
     }
 
     /// What was counted so far.
@@ -213,10 +218,15 @@ impl Wire for Raw {
             let sent = sys::send(&self.socket, &rest[..run]);
             match sent.as_ref().map_err(io::Error::raw_os_error) {
                 Ok(&sent) => {
+                    self.refusal.sent(&rest[..sent]);
                     self.stats.tx_frames += sent as u64;
                     taken += sent;
                 }
                 Err(Some(libc::EAGAIN)) => self.full = Some(Full::Socket),
+                Err(Some(libc::ENOBUFS)) if self.refusal.is_final(rest[0].len(), Instant::now()) => {
+                    self.stats.tx_refused += 1;
+                    taken += 1;
+                }
                 Err(Some(libc::ENOBUFS)) => self.full = Some(Full::Device),
                 Err(Some(libc::EINTR)) => {}
                 // The MTU was made smaller since the interface was opened.
@@ -261,6 +271,10 @@ impl Wire for Raw {
 
     fn waker(&self) -> Waker {
         self.bell.waker()
+    }
+
+    fn refused(&self) -> Refused {
+        Refused { frames: self.stats.tx_refused, bytes_min: self.refusal.bytes_min() }
     }
 }
 

@@ -55,6 +55,18 @@ impl SegmentPath {
         self.directory.join(format!("{}.lock", self.name))
     }
 
+    /// The directory in which hosts of this user's processes say who they are, made if it is missing. Nobody else can
+    /// enter it.
+    ///
+    /// # Errors
+    /// It cannot be made, or others could change what is there.
+    pub fn hosts(&self) -> Result<PathBuf, SegmentError> {
+        self.make_directory()?;
+        let hosts = Self { name: self.name.clone(), directory: self.directory.join("hosts") };
+        hosts.make_directory()?;
+        Ok(hosts.directory)
+    }
+
     /// Creates the directory if it is missing.
     ///
     /// # Errors

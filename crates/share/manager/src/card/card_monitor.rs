@@ -155,7 +155,9 @@ impl CardMonitor {
     }
 
     fn handle_event(&mut self, event: &Event) {
-        let (Event::CardDown { card, .. } | Event::ClaimLost { card }) = event else { return };
+        let (Event::CardDown { card, .. } | Event::ClaimLost { card } | Event::AddressShared { card }) = event else {
+            return;
+        };
         self.cards.iter().filter(|c| c.mac() == *card).for_each(|c| c.lost());
         if matches!(event, Event::CardDown { .. }) {
             self.skipped.remove(card); // When it comes again, it is new.

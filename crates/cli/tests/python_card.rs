@@ -1,0 +1,95 @@
+//! The card of `docs/examples/card`, written in Python from the documentation, on the segment of a rack.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::{Rack, patient, strings, wait_until};
+
+/// A Python card on a rack's segment, until dropped.
+struct PythonCard(Child);
+
+impl PythonCard {
+    fn up(rack: &Rack, args: &[&str]) -> Self {
+        let card = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/card");
+        let python = std::env::var("RACKLOOM_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let mut command = Command::new(python);
+        command.arg("-B").arg(card).args(args).env("RACKLOOM_RUN", rack.path("run"));
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("is up"), "{line:?}");
+        Self(child)
+    }
+}
+
+impl Drop for PythonCard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn it_is_found_written_read_loaded_with_others_and_put_to_work() {
+    let rack = Rack::up(&["--cards", "2"]);
+    let _python = PythonCard::up(&rack, &["--unit", "9"]);
+    wait_until("three cards", || rack.names() == ["card0", "card1", "card9"]);
+
+    let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7 + i / 251) as u8).collect();
+    std::fs::write(rack.path("written"), &bytes).unwrap();
+    let run = |args: &[&str]| {
+        let done = rack.run(&patient(args));
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+    };
+    run(&["mem", "write", "card9", "2M", "written"]);
+    run(&["mem", "read", "card9", "2M", "100000", "-o", "read"]);
+    assert_eq!(std::fs::read(rack.path("read")).unwrap(), bytes);
+
+    // One load for all three: its data goes to the group once.
+    let load = rack.json(&patient(&["load", "vadd"]));
+    assert_eq!(strings(&load["cards"], "name"), ["card0", "card1", "card9"]);
+    assert!(load["cards"].as_array().unwrap().iter().all(|c| c["ok"] == true), "{load}");
+    rack.python(
+        "import numpy as np; r = np.random.default_rng(5)\n\
+         for name in 'AB': np.save(name, r.standard_normal(9999, dtype=np.float32))",
+    );
+    run(&["run", "vadd", "A.npy", "B.npy", "-o", "C.npy", "--card", "card9"]);
+    let said =
+        rack.python("import numpy as np; A, B, C = (np.load(n + '.npy') for n in 'ABC'); print((A + B == C).all())");
+    assert_eq!(said.trim(), "True");
+
+    // What it does not have it says by its name.
+    let other = rack.run(&patient(&["load", "gemm", "--card", "card9"]));
+    assert!(other.code == 2 && other.stderr.contains("knows no role `gemm`"), "{}", other.stderr);
+}
+
+/// Bytes were written to one of two cards and read from the other, and every command ended with exit code 0.
+#[test]
+fn regression_two_cards_of_one_address_are_named_by_every_command() {
+    let rack = Rack::up(&["--cards", "1"]);
+    let mac = rack.json(&patient(&["ls"]))["cards"][0]["mac"].as_str().unwrap().to_owned();
+    let _twin = PythonCard::up(&rack, &["--unit", "7", "--mac", &mac]);
+    let list = rack.json(&patient(&["ls"]));
+    assert_eq!(list["cards"][0]["shared_address"], true, "{list}");
+    std::fs::write(rack.path("written"), [1; 64]).unwrap();
+    rack.python("import numpy as np; np.save('A', np.ones(64, dtype=np.float32))");
+    let commands: [&[&str]; 4] = [
+        &["mem", "write", &mac, "2M", "written"],
+        &["mem", "read", &mac, "2M", "64"],
+        &["load", "vadd"],
+        &["run", "vadd", "A.npy", "A.npy", "-o", "C.npy", "--timeout", "5s"],
+    ];
+    for args in commands {
+        let done = rack.run(&patient(args));
+        assert_ne!(done.code, 0, "{args:?}: {}", done.stdout);
+        assert!(
+            done.stderr.contains(&format!("two cards answer under the address {mac}")),
+            "{args:?}: {}",
+            done.stderr
+        );
+        assert!(done.stderr.contains("neither can be used"), "{args:?}: {}", done.stderr);
+    }
+}
