@@ -172,6 +172,7 @@ mod tests {
         arena.0[LEN - 1] = 9; // The client goes on writing.
         drop(registration);
         assert!(arena.0[..LEN - 1].iter().all(|byte| *byte == 0) && arena.0[LEN - 1] == 9);
+        assert!(Registration::new(&space, at, 0, None).is_err(), "what a runtime refuses is an error");
         let trial = try_out(&space).expect("its content is checked");
         assert!(trial.rate() > 0);
     }
