@@ -1,5 +1,5 @@
-//! Registered arenas: a client's memory that the runtime has pinned, once. Transfers from and to it are the bus's alone:
-//! from other memory a runtime copies through memory of its own first, at a fraction of the rate.
+//! Registered arenas: a client's memory that the runtime has pinned, once. Transfers from and to it take what the bus
+//! takes; other memory a runtime copies through memory of its own first, at a fraction of the rate.
 //!
 //! OpenCL has no call for this. A buffer in the client's memory (`CL_MEM_USE_HOST_PTR`) that is mapped and never used
 //! does it with the runtimes for which it pays; so whether it does is tried on each board.
