@@ -275,4 +275,16 @@ mod tests {
         let other = tenant.with_memory(200);
         assert!(other.memory.take(200).is_some() && other.kernels.take(1).is_none());
     }
+
+    #[test]
+    fn what_is_registered_is_bounded_and_shown() {
+        let tenant = TenantQuotas::new(TenantLimits { memory: 0, programs: 0, objects: 0, registered: 100 });
+        let accounts = Accounts { tenant, host: Quota::new(0), registered: Gauge::default() };
+        let charge = accounts.pay(&[(Account::Registered, 60)]);
+        assert!(charge.is_some() && accounts.pay(&[(Account::Registered, 41)]).is_none());
+        assert_eq!(accounts.registered.get(), 60, "what is refused is not shown");
+        drop(charge);
+        assert_eq!(accounts.registered.get(), 0);
+        assert!(accounts.pay(&[(Account::Registered, 100)]).is_some());
+    }
 }

@@ -80,7 +80,7 @@ fn number(name: &str, is_valid: impl Fn(usize) -> bool) -> Option<usize> {
     let text = std::env::var(name).ok()?;
     let number = text.trim().parse().ok().filter(|n| is_valid(*n));
     if number.is_none() {
-        log(|| format!("{name} is ignored: {text:?} is no number that it takes"));
+        log(|| format!("{name} is ignored: invalid number {text:?}; docs/src/reference/opencl.md says what it may be"));
     }
     number
 }

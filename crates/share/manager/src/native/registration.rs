@@ -1,5 +1,5 @@
-//! Registered arenas: a client's memory that the runtime has pinned, once. Transfers from and to it are the bus's alone:
-//! from other memory a runtime copies through memory of its own first, at a fraction of the rate.
+//! Registered arenas: a client's memory that the runtime has pinned, once. Transfers from and to it take what the bus
+//! takes; other memory a runtime copies through memory of its own first, at a fraction of the rate.
 //!
 //! OpenCL has no call for this. A buffer in the client's memory (`CL_MEM_USE_HOST_PTR`) that is mapped and never used
 //! does it with the runtimes for which it pays; so whether it does is tried on each board.
@@ -172,6 +172,7 @@ mod tests {
         arena.0[LEN - 1] = 9; // The client goes on writing.
         drop(registration);
         assert!(arena.0[..LEN - 1].iter().all(|byte| *byte == 0) && arena.0[LEN - 1] == 9);
+        assert!(Registration::new(&space, at, 0, None).is_err(), "what a runtime refuses is an error");
         let trial = try_out(&space).expect("its content is checked");
         assert!(trial.rate() > 0);
     }

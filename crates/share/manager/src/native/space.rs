@@ -88,7 +88,7 @@ impl Space for NativeSpace {
             return Err(Code(CL_INVALID_VALUE));
         }
         // Where transfers from and to arenas are fast, the board's own memory is better than whatever the runtime makes
-        // of memory that it is told to use.
+        // of memory that it is to use.
         let (backing, mirror) =
             if self.registers.is_some() { (None, backing.map(Mirror::new)) } else { (backing, None) };
         let (flags, host) = match &backing {

@@ -105,8 +105,8 @@ fn moved(rate: u64, ns: u64) -> u64 {
     (rate / (1_000_000_000 / ns)).max(SHORT_BYTES)
 }
 
-/// Bytes of the longest task of transfers that the submitting thread runs itself, on a board that moves so many a second
-/// from and to registered arenas.
+/// Bytes of the longest task of transfers that the submitting thread runs itself, on a board that moves so many in a
+/// second from and to registered arenas.
 pub(crate) fn longest_transfer(rate: u64) -> u64 {
     moved(rate, MOVING_NS)
 }
