@@ -1,6 +1,6 @@
-//! A symbolic model of claims and sessions, of which every course is tried: a host, a card, and a stranger who hears all,
-//! delivers what he likes as often as he likes, has opened another card and holds its key. Tags are perfect: he makes
-//! one only with the key. Rules with a mistake each show that the model would find it.
+//! A symbolic model of claims and sessions, of which every course is tried: a host, a card, and a stranger. He hears
+//! all, delivers what he likes as often as he likes, and has opened another card, whose key he holds. Tags are perfect:
+//! he makes one only with the key. Rules with a mistake each show that the model would find it.
 //!
 //! ```text
 //! host -> card   Claim  host's nonce                        by the pair's key of claims, with the card's boot number
