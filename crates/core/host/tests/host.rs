@@ -4,7 +4,7 @@ mod common;
 
 use common::{BASE, Bench, CARD, EPOCH, NAME, NEIGHBOUR};
 use rackloom_host::{ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, OpError, Outcome};
-use rackloom_node::{Duration, Node};
+use rackloom_node::Duration;
 use rackloom_wire::{
     CardState, ErrorCode, Failure, Grant, ImageBegin, IntoBytes, Kind, MacAddr, Packet, Refusal, U16, U32, U64,
 };
