@@ -18,6 +18,9 @@ pub(crate) struct Context {
     connections: Mutex<Vec<(WireHealth, Option<Holder>)>>,
 }
 
+/// Cards that were not granted, each with the reason.
+pub(crate) type Refused = Vec<(MacAddr, Error)>;
+
 impl Context {
     pub(crate) const fn new(ui: Ui, global: Global) -> Self {
         Self { ui, global, connections: Mutex::new(Vec::new()) }
@@ -34,7 +37,7 @@ impl Context {
 
     /// Claims cards, and waits for those that other hosts hold as a job does; returns those that granted the claim, and
     /// those that did not with the reason.
-    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> Result<(Vec<MacAddr>, Vec<(MacAddr, Error)>)> {
+    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> Result<(Vec<MacAddr>, Refused)> {
         let (mut granted, mut refused) = (Vec::new(), Vec::new());
         let patience = PATIENCE.min(self.global.timeout);
         let say = |why: &rackloom::OpError| {
