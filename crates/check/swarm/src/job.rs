@@ -121,21 +121,35 @@ fn go(plan: &Plan) -> Result<JobSummary, String> {
 
 fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSummary) -> Result<(), String> {
     let end = world.now() + time;
-    while let Some((_, _, said)) = world.rack.run_until(end) {
-        let Either::A(event) = said else { continue };
-        for told in world.with_host(0, |h, now| job.handle(now, h, &event)) {
-            match told {
-                JobEvent::Joined(_) => summary.joined += 1,
-                JobEvent::Left(..) => summary.left += 1,
-                JobEvent::Failed(why) => return Err(format!("the job failed: {why}")),
-                JobEvent::Found(..) | JobEvent::Tile { .. } | JobEvent::Finished => {}
+    loop {
+        let due = job.next_deadline().filter(|at| *at <= end);
+        let Some((_, _, said)) = world.rack.run_until(due.unwrap_or(end)) else {
+            if due.is_none() {
+                return Ok(());
             }
-        }
+            let told = world.with_host(0, |h, now| job.handle_timeout(now, h));
+            note(told, summary)?;
+            continue;
+        };
+        let Either::A(event) = said else { continue };
+        let told = world.with_host(0, |h, now| job.handle(now, h, &event));
+        note(told, summary)?;
         if let Event::CardDown { card, reason: DownReason::Silent } = event {
             world.check_silence(0, card)?;
         }
         if let Event::CardDown { .. } = event {
             world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
+        }
+    }
+}
+
+fn note(told: Vec<JobEvent>, summary: &mut JobSummary) -> Result<(), String> {
+    for told in told {
+        match told {
+            JobEvent::Joined(_) => summary.joined += 1,
+            JobEvent::Left(..) => summary.left += 1,
+            JobEvent::Failed(why) => return Err(format!("the job failed: {why}")),
+            JobEvent::Found(..) | JobEvent::Tile { .. } | JobEvent::Finished => {}
         }
     }
     Ok(())

@@ -8,19 +8,23 @@
 //! The fault atlas, what a run may and may not contain, is [`Plan`]'s documentation.
 #![forbid(unsafe_code)]
 
+mod bad_card;
 mod cells;
 mod images;
 mod job;
 mod mangler;
 mod oracle;
 mod plan;
+mod player;
 mod run;
 mod slots;
 mod starving;
 mod world;
 
+pub use bad_card::{BadCard, Badness};
 pub use job::{JobSummary, run_job};
 pub use mangler::Mangler;
 pub use plan::{Plan, Starvation};
+pub use player::Player;
 pub use run::{Failure, Summary, run};
 pub use world::PlantedBug;

@@ -6,6 +6,8 @@ use rackloom_node::{Duration, Rng};
 use rackloom_sim::Faults;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 
+use crate::bad_card::Badness;
+
 /// The parameters of one run.
 ///
 /// The fault atlas. A run may contain, each kind off in half of the seeds: frames lost one by one or in bursts, damaged
@@ -13,9 +15,9 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// one or both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are
 /// pulled with or without a goodbye, and come back; hosts that crash and come back under the same address; two hosts
 /// that want the same cards; hosts and cards that get no processor for up to 3 s; memory that answers with errors at
-/// one place for up to 1 s, so that its card starts again with what memory holds; cards that restart
-/// each time that another image is loaded; operations that are called off or run
-/// out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
+/// one place for up to 1 s, so that its card starts again with what memory holds; cards that restart each time that
+/// another image is loaded; one more card that is silent, slow, lies or announces nonsense; operations that are called
+/// off or run out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
 /// yet (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the
@@ -63,6 +65,8 @@ pub struct Plan {
     pub memory_faults: bool,
     /// Whether cards restart from a configuration flash to run another image.
     pub flash: bool,
+    /// How one more card is bad that hosts claim and load with the others.
+    pub bad_card: Option<Badness>,
 }
 
 /// How nodes have to wait for a processor, as processes on an overloaded machine: meanwhile frames lie unread and
@@ -119,12 +123,15 @@ impl Plan {
             starvation: None,
             memory_faults: false,
             flash: false,
+            bad_card: None,
         };
         // Last, and from numbers of its own: whatever a seed has drawn so far stays.
         let mut own = rng.fork();
         plan.starvation = own.chance(0.5).then(|| Starvation::draw(&mut own));
         plan.memory_faults = rng.fork().chance(0.5);
         plan.flash = rng.fork().chance(0.3);
+        let mut own = rng.fork();
+        plan.bad_card = own.chance(0.5).then(|| Badness::draw(&mut own));
         plan
     }
 }
@@ -160,6 +167,9 @@ impl fmt::Display for Plan {
                 f,
                 "  no processor every {pause:?}: hosts for up to {host_max:?}, cards for up to {card_max:?}{machine}"
             )?;
+        }
+        if let Some(bad) = self.bad_card {
+            writeln!(f, "  and a {bad} card")?;
         }
         let on: Vec<_> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
         write!(f, "  {}", if on.is_empty() { "nothing else".into() } else { on.join(", ") })

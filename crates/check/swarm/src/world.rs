@@ -7,17 +7,22 @@ use rackloom_rack::{Kind, Maker, RackSpec, SimRack, Slot};
 use rackloom_sim::Cable;
 use rackloom_wire::{MacAddr, Restart};
 
+use crate::bad_card::{BadCard, Badness};
 use crate::mangler::Mangler;
 use crate::plan::Plan;
+use crate::player::Player;
 use crate::starving::{self, Member, Starving};
 
 /// Memory of a card: slots and cells fit, and a new card costs little.
 const MEMORY: u64 = 4 << 20;
 
+/// Address of the bad card, if there is one.
+pub(crate) const BAD_CARD: MacAddr = MacAddr([2, 0x52, 0x4c, 2, 0, 0]);
+
 /// The rack.
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) rack: SimRack<Mangler>,
+    pub(crate) rack: SimRack<Player<Mangler>>,
     pub(crate) rng: Rng,
     maker: NodeMaker,
     starving: Option<Starving>,
@@ -46,13 +51,16 @@ impl World {
         let mac = |is_host: bool, place: usize| MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, place as u8]);
         let spec = RackSpec {
             seed: rng.next_u64(),
-            hosts: (0..plan.hosts).map(|i| (mac(true, i), maker.host(mac(true, i), &mut rng))).collect(),
+            hosts: (0..plan.hosts).map(|i| (mac(true, i), Player::Host(maker.host(mac(true, i), &mut rng)))).collect(),
             cards: (0..plan.cards).map(|i| maker.card(mac(false, plan.hosts + i), i, &mut rng)).collect(),
             cable: Cable::TEN_GIGABIT.with_rate(plan.rate).with_mtu(mtu.next_multiple_of(100)),
             queue_bytes: 256 * 1024,
             faults: plan.faults,
             ..RackSpec::new(0)
         };
+        let mut spec = spec;
+        // Behind the hosts, where it has a port of the switch and faults on its cable as all have.
+        spec.hosts.extend(plan.bad_card.map(|how| (BAD_CARD, Player::Bad(Box::new(maker.bad_card(how))))));
         let mut rack = SimRack::build(spec, Maker::shared()).expect("memory for small cards");
         if plan.starvation.is_some_and(|s| s.one_machine) {
             rack.net.share_machine();
@@ -75,7 +83,7 @@ impl World {
 
     /// Gives a host a command.
     pub(crate) fn with_host<R>(&mut self, host: usize, command: impl FnOnce(&mut Host, Instant) -> R) -> R {
-        self.rack.with_host(self.host(host), |mangler, now| command(&mut mangler.host, now))
+        self.rack.with_host(self.host(host), |player, now| command(&mut player.host_mut().host, now))
     }
 
     /// Takes somebody's processor away for a while, if the plan wants it now. Says whether it did.
@@ -105,7 +113,7 @@ impl World {
 
     /// A host has given up a card for its silence: it must have had the time to hear it.
     pub(crate) fn check_silence(&self, host: usize, card: MacAddr) -> Result<(), String> {
-        let heard = self.rack.host(self.host(host)).heard_at(card);
+        let heard = self.rack.host(self.host(host)).host().heard_at(card);
         let heard = heard.ok_or_else(|| format!("host {host} gave up {card}, which it has never heard"))?;
         let now = self.now();
         let counts = self.starving.as_ref().map_or(now - heard, |s| s.counts(host, heard, now));
@@ -123,7 +131,7 @@ impl World {
         }
         self.rack.net.calm();
         for host in 0..self.maker.plan.hosts {
-            self.rack.host_mut(self.host(host)).chance = 0.0;
+            self.rack.host_mut(self.host(host)).host_mut().chance = 0.0;
         }
     }
 
@@ -160,7 +168,7 @@ impl World {
         let slot = self.host(host);
         self.rack.net.take(slot.node);
         let host = self.maker.host(slot.mac, &mut self.rng);
-        self.rack.restart_host(slot, host);
+        self.rack.restart_host(slot, Player::Host(host));
     }
 }
 
@@ -174,6 +182,12 @@ impl NodeMaker {
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
         Mangler::new(Host::new(config), self.plan.mangled, rng.fork())
+    }
+
+    /// From no random numbers: whatever a seed has drawn besides stays.
+    fn bad_card(&self, how: Badness) -> BadCard {
+        let (_, config) = self.card(BAD_CARD, 99, &mut Rng::new(self.plan.seed));
+        BadCard::new(CardConfig { flash: None, ..config }, how)
     }
 
     fn card(&self, mac: MacAddr, unit: usize, rng: &mut Rng) -> (Kind, CardConfig) {

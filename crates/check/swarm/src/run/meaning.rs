@@ -6,6 +6,7 @@ use rackloom_wire::{ErrorCode, Scrub};
 use super::Run;
 use crate::cells::Count;
 use crate::slots::{Since, Tag};
+use crate::world::BAD_CARD;
 
 /// An operation under way, and what it means to the oracles.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(super) enum Doing {
     Bump { card: usize, boot: u32, cell: u64, slot: Option<(usize, Since)> },
     Bad { code: ErrorCode },
     Ask,
+    ClaimBad,
 }
 
 impl Run {
@@ -40,6 +42,12 @@ impl Run {
         {
             self.allowed_when_calm(&doing, why)?;
         }
+        // The host survives a card that acknowledges what was never sent, but a good one does not.
+        if let Err(why @ OpError::OutOfStep { .. }) = &result
+            && why.card() != BAD_CARD
+        {
+            return Err(why.to_string());
+        }
         match doing {
             Doing::Claim { card, boot, scrub } => {
                 if result.is_ok() && scrub == Scrub::Zero && self.oracles[card].boot == boot {
@@ -57,7 +65,7 @@ impl Run {
                 if all_or_none && report.cards.values().any(refused) && report.cards.values().any(Result::is_ok) {
                     return Err(format!("a load for all or none reached some: {report:?}"));
                 }
-                for (mac, result) in &report.cards {
+                for (mac, result) in report.cards.iter().filter(|(mac, _)| **mac != BAD_CARD) {
                     let oracle = self.oracles.iter().find(|o| o.mac == *mac).expect("our card");
                     match result {
                         Ok(()) => oracle.check_loaded(digest)?,
@@ -98,7 +106,7 @@ impl Run {
                 }
                 Err(_) => {}
             },
-            Doing::Ask => {}
+            Doing::Ask | Doing::ClaimBad => {}
         }
         Ok(())
     }
@@ -144,6 +152,8 @@ impl Run {
             // Another host's lease has to run out first.
             (Doing::Claim { .. }, OpError::Claimed { .. }) => true,
             (Doing::Bad { .. }, OpError::Kernel { .. }) => true,
+            // An absurd card is not claimed.
+            (Doing::ClaimBad, _) => true,
             _ => false,
         };
         if fine { Ok(()) } else { Err(format!("without faults, {doing:?} failed: {why}")) }

@@ -114,6 +114,8 @@ impl Run {
     /// Loads an image into all cards; those that restart to run it get it again then.
     fn load_all(&mut self, host: usize) -> Result<(), String> {
         let image = self.world.rng.below(IMAGES.len() as u64) as usize;
+        self.claim_bad(host);
+        self.finish("a claim of the bad card")?;
         for _ in 0..=usize::from(self.plan.flash) {
             let before = self.summary;
             self.load_image(host, image);

@@ -11,6 +11,7 @@ use super::meaning::Doing;
 use crate::cells;
 use crate::images::IMAGES;
 use crate::slots::{self, SLOTS, Since, Tag};
+use crate::world::BAD_CARD;
 
 impl Run {
     /// What has waited long enough comes back.
@@ -117,6 +118,18 @@ impl Run {
     fn load(&mut self, host: usize) {
         let image = self.world.rng.below(IMAGES.len() as u64) as usize;
         self.load_image(host, image);
+        // For the next time.
+        self.claim_bad(host);
+    }
+
+    /// Claims the bad card, if there is one and the host does not hold it. Whether it is granted does not matter.
+    pub(super) fn claim_bad(&mut self, host: usize) {
+        let held = self.world.with_host(host, |h, _| h.claim_epoch(BAD_CARD)).is_some();
+        if self.plan.bad_card.is_some() && !held {
+            let options = ClaimOptions { lease: Duration::from_secs(1), scrub: Scrub::Keep };
+            let op = self.world.with_host(host, |h, now| h.claim(now, BAD_CARD, options));
+            self.doing.insert((host, op), Doing::ClaimBad);
+        }
     }
 
     pub(super) fn load_image(&mut self, host: usize, image: usize) {
@@ -124,8 +137,10 @@ impl Run {
         let all_or_none = self.world.rng.chance(0.3);
         let commit = if all_or_none { Commit::AllOrNone } else { Commit::Each };
         let bytes = IMAGES[image].bytes.clone();
+        // A load for all or none waits for the bad card, and ends in none.
+        let bad = self.plan.bad_card.filter(|_| !all_or_none).map(|_| BAD_CARD);
         let op = self.world.with_host(host, |h, now| {
-            let held: Vec<_> = macs.into_iter().filter(|m| h.claim_epoch(*m).is_some()).collect();
+            let held: Vec<_> = macs.into_iter().chain(bad).filter(|m| h.claim_epoch(*m).is_some()).collect();
             h.load(now, &held, bytes, commit)
         });
         self.start(host, op, Doing::Load { digest: IMAGES[image].digest, all_or_none });
