@@ -50,10 +50,9 @@ fn main() {
     }
 }
 
-/// A manager that registers, and where its metrics are.
+/// A manager that registers.
 struct Registering {
     manager: Manager,
-    metrics: String,
     _folder: tempfile::TempDir,
 }
 
@@ -61,17 +60,15 @@ impl Registering {
     fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = format!("unix:{}", folder.path().join("m.sock").display());
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let metrics = port.to_string();
-        let fixed = ["--register", "always", "--metrics", &metrics];
+        let fixed = ["--register", "always", "--metrics", "127.0.0.1:0"];
         let options: Vec<&str> = fixed.iter().chain(options).copied().collect();
         let manager = Manager::start(&[&socket, "tcp:127.0.0.1:0"], &options);
-        Self { manager, metrics, _folder: folder }
+        Self { manager, _folder: folder }
     }
 
     /// Bytes that are registered at present.
     fn registered(&self) -> u64 {
-        let mut stream = TcpStream::connect(&self.metrics).unwrap();
+        let mut stream = TcpStream::connect(self.manager.metrics.as_deref().unwrap()).unwrap();
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();

@@ -17,6 +17,8 @@ pub struct Manager {
     child: Child,
     /// The endpoints asked for, with their ports.
     pub endpoints: Vec<String>,
+    /// The address of its metrics, if they were asked for.
+    pub metrics: Option<String>,
 }
 
 const LISTEN: &str = "RACKLOOM_TEST_LISTEN";
@@ -31,8 +33,9 @@ impl Manager {
         command.args(["--exact", "a_manager_process", "--nocapture"]).env(LISTEN, words.join(" "));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut endpoints = Vec::new();
+        let (mut endpoints, mut metrics) = (Vec::new(), None);
         for line in lines.by_ref() {
+            metrics = metrics.or_else(|| line.strip_prefix("metrics at ").map(str::to_owned));
             if let Some((_, endpoint)) = line.split_once("listening on ") {
                 endpoints.push(endpoint.to_owned());
             }
@@ -43,7 +46,7 @@ impl Manager {
         assert_eq!(endpoints.len(), listen.len(), "the manager does not start");
         // Whatever else it prints must not stop it.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, endpoints }
+        Self { child, endpoints, metrics }
     }
 
     pub fn kill(&mut self) {
@@ -88,6 +91,7 @@ fn be_a_manager_that_isolates(isolated: &str) {
     });
     let service = arguments.options.start().unwrap();
     service.endpoints().for_each(|endpoint| println!("listening on {endpoint}"));
+    service.metrics().iter().for_each(|address| println!("metrics at {address}"));
     service.boards().iter().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
     loop {
         std::thread::park();
