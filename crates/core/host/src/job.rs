@@ -388,7 +388,9 @@ impl Job {
                     self.lose(*card, why.clone(), out);
                     if !why.is_card_loss() {
                         // A card that lies about what it has says nothing of the image.
-                        refusal = refusal.or(Some(why.clone()).filter(|w| !matches!(w, OpError::Fruitless { .. })));
+                        if !matches!(why, OpError::Fruitless { .. }) {
+                            refusal = Some(why.clone());
+                        }
                         self.members.insert(*card, Member::Refusing);
                     }
                 }

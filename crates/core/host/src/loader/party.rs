@@ -90,7 +90,7 @@ impl Loader {
     /// Puts these off until the others are done, unless nobody would remain.
     pub(super) fn leave(&mut self, late: impl Fn(&Member) -> bool) {
         let is_late = |m: &Member| m.tour == self.tour && !m.is_over() && late(m);
-        if self.commit == Commit::AllOrNone || self.party().all(|m| is_late(m)) {
+        if self.commit == Commit::AllOrNone || self.party().all(is_late) {
             return;
         }
         let tour = self.tour;
