@@ -119,3 +119,16 @@ fn an_image_is_built_shown_checked_and_run() {
     let checked = rack.run(&["image", "verify", "damaged.rli", "--json"]);
     assert_eq!((checked.code, &parse(&checked.stdout)["ok"]), (1, &serde_json::json!(false)));
 }
+
+/// A rack that was started again with its seed granted the epochs of its former life.
+#[test]
+fn regression_a_seed_repeated_boot_numbers_and_epochs() {
+    let start = || {
+        let rack = Rack::up(&["--cards", "1", "--seed", "7"]);
+        let info = rack.json(&["info", "card0"]);
+        (info["card"]["mac"].clone(), info["boot"].clone())
+    };
+    let (first, second) = (start(), start());
+    assert_eq!(first.0, second.0, "the seed makes the addresses");
+    assert_ne!(first.1, second.1);
+}

@@ -1,10 +1,11 @@
 //! Whether one card speaks under an address, or two.
 //!
 //! A card draws a boot number at each start, so an address whose boot number changes is a card that has started again.
-//! Two cards of one address look alike at first: theirs changes, too. But of a card that has started again the former
-//! boot is over, and nobody answers in its name what was asked after the new one had been heard. Where somebody does,
-//! both are alive: two cards have one address. Copies of frames, however late, never prove that: they answer what was
-//! asked before. What a card announces of its build tells at once, since it never changes under one boot number.
+//! Two cards of one address look alike at first: theirs changes, too. But the boots of one card follow one another, so
+//! this cannot be: one boot is heard; then another answers a question that was asked after that; then the first answers
+//! one that was asked after this. Where it happens, two cards have the address. Frames that come late or twice never
+//! prove it, in whatever order: they answer what was asked before. What a card announces of its build tells at once,
+//! since it never changes under one boot number.
 
 use rackloom_node::{Duration, Instant};
 
@@ -13,13 +14,19 @@ use crate::card_info::CardInfo;
 /// The boots of one address.
 #[derive(Debug)]
 pub(crate) struct Boots {
-    present: u32,
-    /// Questions from this number on were asked after the present boot had been heard.
-    since: u32,
-    /// The boots before, newest last.
-    former: Vec<u32>,
+    /// Those that were heard, the present one last.
+    known: Vec<Boot>,
     /// Two cards have this address: until then, unless more proof comes.
     shared_until: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Boot {
+    number: u32,
+    /// The number of the host's next question when it was heard first.
+    first: u32,
+    /// The same when another boot had answered a question that was asked after this one was heard.
+    passed: Option<u32>,
 }
 
 /// What a boot number tells.
@@ -36,37 +43,50 @@ pub(crate) enum Heard {
 }
 
 /// Boots remembered of an address: each costs a start of a card, which takes longer than a frame lives.
-const FORMER_MAX: usize = 8;
+const BOOTS_MAX: usize = 8;
 
 /// An address is taken for shared for this long after the last proof: longer than three announcements that come by
 /// themselves are apart. Then only one of the two is left.
 const SHARED_FOR: Duration = Duration::from_secs(40);
 
 impl Boots {
-    /// An address whose card was heard for the first time.
-    pub(crate) const fn new(boot: u32) -> Self {
-        Self { present: boot, since: 0, former: Vec::new(), shared_until: None }
+    /// An address whose card was heard for the first time. `next`: the number of the host's next question.
+    pub(crate) fn new(boot: u32, next: u32) -> Self {
+        Self { known: vec![Boot { number: boot, first: next, passed: None }], shared_until: None }
     }
 
     /// A frame has told a boot number. `answers`: the number of this host's question, if it is the answer to one;
     /// `next`: the number of its next question.
-    pub(crate) fn hear(&mut self, now: Instant, boot: u32, answers: Option<u32>, next: u32) -> Heard {
-        if boot == self.present {
-            return Heard::Present;
+    pub(crate) fn hear(&mut self, now: Instant, number: u32, answers: Option<u32>, next: u32) -> Heard {
+        let asked_since = |from: u32| answers.is_some_and(|seq| seq.wrapping_sub(from) < next.wrapping_sub(from));
+        let present = self.known.last().map(|boot| boot.number);
+        let at = self.known.iter().position(|boot| boot.number == number);
+        let passed = at.and_then(|at| self.known[at].passed);
+        let heard = match passed {
+            Some(from) if asked_since(from) => Heard::Rival,
+            Some(_) if present != Some(number) => Heard::Late,
+            _ if present == Some(number) => Heard::Present,
+            // Also a known one of which nothing shows that it is over: a late frame was taken for a new boot.
+            _ => Heard::New,
+        };
+        if heard == Heard::Late {
+            return heard;
         }
-        if let Some(at) = self.former.iter().position(|b| *b == boot) {
-            let asked_since = |seq: u32| seq.wrapping_sub(self.since) < next.wrapping_sub(self.since);
-            if !answers.is_some_and(asked_since) {
-                return Heard::Late;
+        for other in self.known.iter_mut().filter(|boot| boot.number != number && asked_since(boot.first)) {
+            other.passed.get_or_insert(next);
+        }
+        if heard != Heard::Present {
+            // It is the present one now; of two cards, the one that speaks last.
+            let first = at.map_or(next, |at| self.known.remove(at).first);
+            if self.known.len() == BOOTS_MAX {
+                self.known.remove(0);
             }
-            // The one that speaks last is the present one, so that the other one's next answer proves it again.
-            self.former.remove(at);
-            self.turn(boot, next);
-            self.share(now);
-            return Heard::Rival;
+            self.known.push(Boot { number, first, passed: None });
         }
-        self.turn(boot, next);
-        Heard::New
+        if heard == Heard::Rival {
+            self.share(now);
+        }
+        heard
     }
 
     /// An announcement of the present boot differs from what the same boot has announced before in what no card changes
@@ -93,57 +113,62 @@ impl Boots {
     fn share(&mut self, now: Instant) {
         self.shared_until = Some(now + SHARED_FOR);
     }
-
-    fn turn(&mut self, boot: u32, next: u32) {
-        if self.former.len() == FORMER_MAX {
-            self.former.remove(0);
-        }
-        self.former.push(std::mem::replace(&mut self.present, boot));
-        self.since = next;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NOW: Instant = Instant::ZERO;
+
     #[test]
-    fn a_late_copy_of_a_former_boot_proves_nothing() {
-        let mut boots = Boots::new(1);
-        assert_eq!(boots.hear(Instant::ZERO, 2, Some(4), 5), Heard::New);
-        for answers in [None, Some(1), Some(4)] {
-            assert_eq!(boots.hear(Instant::ZERO, 1, answers, 9), Heard::Late, "{answers:?}");
+    fn late_answers_of_a_former_boot_prove_nothing() {
+        let mut boots = Boots::new(1, 3);
+        assert_eq!(boots.hear(NOW, 2, None, 5), Heard::New);
+        assert_eq!(boots.hear(NOW, 2, Some(5), 6), Heard::Present);
+        for answers in [None, Some(1), Some(5)] {
+            assert_eq!(boots.hear(NOW, 1, answers, 9), Heard::Late, "{answers:?}");
         }
         // A number that this host has not asked under yet is nobody's answer.
-        assert_eq!(boots.hear(Instant::ZERO, 1, Some(9), 9), Heard::Late);
-        assert!(!boots.are_shared(Instant::ZERO));
-        assert_eq!(boots.hear(Instant::ZERO, 2, Some(8), 9), Heard::Present);
+        assert_eq!(boots.hear(NOW, 1, Some(9), 9), Heard::Late);
+        assert!(!boots.are_shared(NOW));
     }
 
     #[test]
-    fn a_former_boot_that_answers_a_later_question_is_another_card() {
-        let mut boots = Boots::new(1);
-        assert_eq!(boots.hear(Instant::ZERO, 2, None, 5), Heard::New);
-        assert_eq!(boots.hear(Instant::ZERO, 1, Some(5), 6), Heard::Rival);
-        assert!(boots.are_shared(Instant::ZERO + SHARED_FOR / 2));
-        assert!(!boots.are_shared(Instant::ZERO + SHARED_FOR));
-        assert_eq!(boots.hear(Instant::ZERO, 2, Some(6), 7), Heard::Rival);
+    fn a_boot_that_answers_after_another_has_is_another_card() {
+        let mut boots = Boots::new(1, 3);
+        assert_eq!(boots.hear(NOW, 2, Some(3), 5), Heard::New);
+        assert_eq!(boots.hear(NOW, 1, Some(5), 6), Heard::Rival);
+        assert!(boots.are_shared(NOW + SHARED_FOR / 2));
+        assert!(!boots.are_shared(NOW + SHARED_FOR));
+        assert_eq!(boots.hear(NOW, 2, Some(6), 7), Heard::Rival);
+    }
+
+    /// A host that had just started heard a card's new boot first, then a late announcement of the one before.
+    #[test]
+    fn regression_boots_that_are_heard_in_the_wrong_order_are_one_card() {
+        let mut boots = Boots::new(2, 3);
+        assert_eq!(boots.hear(NOW, 1, None, 4), Heard::New);
+        assert_eq!(boots.hear(NOW, 2, Some(4), 5), Heard::New);
+        assert_eq!(boots.hear(NOW, 2, Some(5), 6), Heard::Present);
+        assert_eq!(boots.hear(NOW, 1, None, 7), Heard::Late);
+        assert!(!boots.are_shared(NOW));
     }
 
     #[test]
     fn numbers_of_questions_may_wrap_around() {
-        let mut boots = Boots::new(1);
-        assert_eq!(boots.hear(Instant::ZERO, 2, None, u32::MAX), Heard::New);
-        assert_eq!(boots.hear(Instant::ZERO, 1, Some(u32::MAX - 1), 3), Heard::Late);
-        assert_eq!(boots.hear(Instant::ZERO, 1, Some(1), 3), Heard::Rival);
+        let mut boots = Boots::new(1, u32::MAX - 1);
+        assert_eq!(boots.hear(NOW, 2, Some(u32::MAX - 1), u32::MAX), Heard::New);
+        assert_eq!(boots.hear(NOW, 1, Some(u32::MAX - 1), 3), Heard::Late);
+        assert_eq!(boots.hear(NOW, 1, Some(1), 3), Heard::Rival);
     }
 
     #[test]
     fn any_number_of_starts_is_remembered_in_bounded_room() {
-        let mut boots = Boots::new(0);
+        let mut boots = Boots::new(0, 0);
         for boot in 1..1000 {
-            assert_eq!(boots.hear(Instant::ZERO, boot, None, boot), Heard::New);
+            assert_eq!(boots.hear(NOW, boot, None, boot), Heard::New);
         }
-        assert_eq!(boots.former.len(), FORMER_MAX);
+        assert_eq!(boots.known.len(), BOOTS_MAX);
     }
 }

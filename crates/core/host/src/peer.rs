@@ -41,9 +41,9 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) const fn new(info: CardInfo, now: Instant, patience: &Patience) -> Self {
+    pub(crate) fn new(info: CardInfo, now: Instant, patience: &Patience, next_seq: u32) -> Self {
         Self {
-            boots: Boots::new(info.boot),
+            boots: Boots::new(info.boot, next_seq),
             info,
             state: PeerState::Up,
             heard_at: now,

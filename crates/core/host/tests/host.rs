@@ -268,3 +268,24 @@ fn regression_an_absurd_card_is_left_out_with_a_reason() {
     bench.announce(9);
     bench.claim(CARD, EPOCH);
 }
+
+/// The grant was lost, and the lease ran out before the claim was repeated: the card takes the repetition for a late copy.
+#[test]
+fn a_claim_whose_nonce_is_spent_is_asked_anew_three_times() {
+    let mut bench = Bench::new();
+    let op = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    let spent = Refusal { code: U16::new(ErrorCode::StaleEpoch.into()), holder: MacAddr::ZERO, detail: U64::ZERO };
+    let mut nonces = Vec::new();
+    for _ in 0..4 {
+        let claim = bench.sent(Kind::SessionClaim);
+        let packet = Packet::parse(&claim).unwrap();
+        nonces.push(packet.view::<rackloom_wire::Claim>().unwrap().0.nonce.get());
+        bench.hear_from(CARD, 0, Kind::SessionRefuse, packet.head.seq, 0, spent.as_bytes());
+        // A copy of the refusal answers the claim before, and changes nothing.
+        bench.hear_from(CARD, 0, Kind::SessionRefuse, packet.head.seq, 0, spent.as_bytes());
+    }
+    assert!(refused(ErrorCode::StaleEpoch)(&bench.result(op)));
+    nonces.dedup();
+    assert_eq!(nonces.len(), 4);
+    bench.claim(CARD, EPOCH);
+}

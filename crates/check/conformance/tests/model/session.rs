@@ -25,7 +25,7 @@ fn a_lease_ends_on_time_and_its_launches_with_it() {
     bench.claim(RIVAL, 1);
     bench.pass_ms(4999);
     bench.now += Duration::from_millis(1);
-    bench.frame(Bench::claim_frame(HOST, 1, 0));
+    bench.frame(Bench::claim_frame(HOST, 2, 0));
     assert_eq!(bench.card.owner(), Some(HOST));
 }
 

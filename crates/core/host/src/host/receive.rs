@@ -193,7 +193,7 @@ impl Host {
                 if self.peers.len() >= self.config.cards_max {
                     return self.ignore();
                 }
-                self.peers.insert(card, Peer::new(info.clone(), now, &self.patience));
+                self.peers.insert(card, Peer::new(info.clone(), now, &self.patience, next_seq));
                 self.events.push_back(Event::CardUp(info));
             }
             Some(peer) => {
