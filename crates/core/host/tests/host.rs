@@ -172,7 +172,7 @@ fn regression_a_late_refusal_of_a_load_ended_the_next_claim() {
     assert_eq!((bench.host.claim_epoch(NEIGHBOUR), bench.host.pending()), (Some(EPOCH), 1), "its load goes on");
 }
 
-/// The grant was lost, and the lease ran out before the claim was repeated: the card takes the repetition for a late copy.
+/// The grant was lost, and the lease ran out before the claim was repeated: that is taken for a late copy.
 #[test]
 fn a_claim_whose_nonce_is_spent_is_asked_anew_three_times() {
     let mut bench = Bench::new();
