@@ -1,4 +1,4 @@
-//! Cards that another process holds, or held when it died; and what a report keeps of a card that was lost and came back.
+//! Cards that another process holds, or held when it died; and what a report keeps of a card that came back.
 
 mod common;
 

@@ -59,7 +59,7 @@ class Session:
         return self.owner != NOBODY and (asked["src"], asked["epoch"]) == (self.owner, self.epoch)
 
     def need_claim(self, now: int, asked: dict, refusal: tuple) -> None:
-        """Goes on if the sender holds the claim, which is renewed; else it is told the present epoch."""
+        """Goes on if the sender holds the claim, which is renewed; else it learns the present epoch."""
         if not self.holds(asked):
             self.refuse(asked, refusal, STALE_EPOCH, self.epoch)
             raise Dropped("drop_epoch")

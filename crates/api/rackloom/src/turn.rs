@@ -12,8 +12,8 @@ use crate::{Error, Rack};
 pub type Claimed = Vec<(MacAddr, Result<u16, Error>)>;
 
 impl Rack {
-    /// Claims cards as [`claim`](Self::claim) does, and waits for those that other hosts hold: a host that is gone holds
-    /// a card until its lease ends, one that works may give it back. Each refusal is told to `waits` once.
+    /// Claims cards as [`claim`](Self::claim) does, and waits for those that other hosts hold: a host that is gone
+    /// holds a card until its lease ends, one that works may give it back. `waits` is called for each refusal once.
     ///
     /// Blocks, at most for `patience` and the time of a claim. Those that are claimed are kept meanwhile.
     ///

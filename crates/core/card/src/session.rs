@@ -155,7 +155,7 @@ impl Session {
             }
             (Some(c), _) if c.nonce == body.nonce.get() => Verdict::Again,
             (_, Some((_, next))) if next.nonce == body.nonce => Verdict::Waits,
-            // A late copy of a claim that has ended would rob its own host of the next one, or take the card for nobody.
+            // A late copy of a claim that has ended would rob its host of the next one, or take the card for nobody.
             _ if self.spent.contains(mark(asked.src, body.nonce.get())) => {
                 Verdict::No(ErrorCode::StaleEpoch, MacAddr::ZERO, 0)
             }

@@ -279,7 +279,7 @@ pub enum OpError {
         /// Why it could not.
         fault: PeerFault,
     },
-    /// Two cards answer under this address: what one is told, the other is asked for.
+    /// Two cards answer under this address: what is written to one may be read from the other.
     AddressShared {
         /// The card.
         card: CardName,
@@ -366,8 +366,8 @@ impl OpError {
         }
     }
 
-    /// True when a launch came to its end without its kernel's doing and without this host's wish: the card has been told
-    /// by somebody to cancel it, or does not know it. The same work may succeed on another card.
+    /// True when a launch ended without its kernel's doing and without this host's wish: somebody else has cancelled
+    /// it, or the card does not know it. The same work may succeed on another card.
     pub const fn is_called_off(&self) -> bool {
         matches!(
             self,

@@ -269,7 +269,7 @@ fn regression_an_absurd_card_is_left_out_with_a_reason() {
     bench.claim(CARD, EPOCH);
 }
 
-/// The grant was lost, and the lease ran out before the claim was repeated: the card takes the repetition for a late copy.
+/// The grant was lost, and the lease ran out before the claim was repeated: that is taken for a late copy.
 #[test]
 fn a_claim_whose_nonce_is_spent_is_asked_anew_three_times() {
     let mut bench = Bench::new();

@@ -263,8 +263,8 @@ impl LiveRack {
             unit,
             ports,
             nic: self.topology.nic(unit),
-            // Not of the rack's seed: a rack that is started again would grant the epochs that it granted before, and two
-            // racks of one seed could not be told apart.
+            // Not of the rack's seed: a rack that is started again would grant the epochs that it granted before, and
+            // two racks of one seed could not be told apart.
             seed: random_u64(),
             boot: random_u64() as u32,
             memory: shape.memory.unwrap_or_else(|| kind.memory()),
