@@ -50,10 +50,14 @@ fn both_kinds_are_found_loaded_and_put_to_work() {
     is_right(&rack);
     let cards = report["cards"].as_array().unwrap();
     assert_eq!(strings(&report["cards"], "name").len(), 4);
-    for card in cards {
-        assert!(tiles(card) > 0 && card["left"].is_null(), "{report}");
-    }
+    assert!(cards.iter().all(|card| card["joined"].is_f64() && card["left"].is_null()), "{report}");
     assert_eq!(cards.iter().map(tiles).sum::<u64>(), report["tiles"].as_u64().unwrap());
+    // The models may have been faster with all tiles, also with those that simulated gateware had begun.
+    std::fs::remove_file(rack.path("C.npy")).unwrap();
+    let report = rack.json(&patient(&[&run[..], &["--card", "card0", "--card", "card1"]].concat()));
+    is_right(&rack);
+    assert_eq!(strings(&report["cards"], "name"), ["card0", "card1"]);
+    assert!(report["cards"].as_array().unwrap().iter().all(|card| tiles(card) > 0), "{report}");
 }
 
 /// One card of gateware computes; another comes, the first goes, and a model comes.
@@ -87,7 +91,8 @@ fn cards_of_either_kind_come_and_go_during_a_job() {
     let report = parse(&done.stdout);
     let cards = report["cards"].as_array().unwrap();
     assert_eq!(strings(&report["cards"], "name"), ["card0", "card1"]);
-    assert!(cards.iter().all(|card| tiles(card) > 0 && card["left"].is_null()), "{report}");
+    // The model may have been faster with the tiles that the second card had begun.
+    assert!(tiles(&cards[0]) > 0 && cards.iter().all(|card| card["left"].is_null()), "{report}");
     assert_eq!(cards.iter().map(tiles).sum::<u64>(), report["tiles"].as_u64().unwrap());
     assert!(cards[1]["joined"].as_f64() > cards[0]["joined"].as_f64(), "{report}");
 }
