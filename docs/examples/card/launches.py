@@ -120,13 +120,13 @@ class Launches:
 
     # ---- results
     def keep(self, now: int, launch: dict, code: int, value: int, cycles: int, began: int) -> None:
-        length, bulk = launch["length"] if code == OK else 0, self.config["bulk"]
+        length, bulk = launch["length"] if code == OK else 0, self.chunk
         chunks = -(-length // bulk)
         done = struct.pack(">HHIQQQQ", code, bulk, chunks, value, cycles, began - self.booted, now - self.booted)
         wait = self.config["resend_after"]
         result = dict(seq=launch["seq"], addr=launch["addr"], length=length, chunks=chunks, done=done, done_due=True)
         result |= dict(done_sent=False, done_acked=False, credit=min(launch["credit"], chunks), sent=0, next=0)
-        result |= dict(beyond=0, again=range(0), mended=0, wait=wait, due=now + wait)
+        result |= dict(chunk=bulk, beyond=0, again=range(0), mended=0, wait=wait, due=now + wait)
         self.results.append(result)
 
     def on_result_ack(self, now: int, asked: dict, payload: bytes) -> None:
@@ -184,8 +184,8 @@ class Launches:
                 self.turn = (at + 1) % len(self.results)
                 r["due"] = now + r["wait"]
                 self.count(**{"result_resends" if again else "result_chunks": 1})
-                offset = n * self.config["bulk"]
-                start, end = r["addr"] + offset, r["addr"] + min(r["length"], offset + self.config["bulk"])
+                offset = n * r["chunk"]
+                start, end = r["addr"] + offset, r["addr"] + min(r["length"], offset + r["chunk"])
                 body = bytes(self.memory[start:end])
                 self.send(self.owner, DATA, self.epoch, r["seq"], body, offset, RESEND * again)
                 return True

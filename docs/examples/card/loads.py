@@ -33,7 +33,8 @@ class Loads:
             chunks = -(-length // chunk)
             self.load = dict(seq=seq, src=asked["src"], begin=payload, length=length, chunk=chunk, group=group)
             self.load |= dict(members=members, digest=digest, phase=RECEIVING, bytes=bytearray(length), chunks=chunks)
-            self.load |= dict(lacks=set(range(chunks)), reported=set(), poll=None, answer=None, hash=Blake3(), hashed=0)
+            self.load |= dict(lacks=set(range(chunks)), reported=set(), poll=None, first=None, answer=None)
+            self.load |= dict(hash=Blake3(), hashed=0)
         self.send(asked["src"], READY, group, seq)
 
     def check_begin(self, length: int, chunk: int, group: int) -> None:
@@ -72,10 +73,12 @@ class Loads:
         load = self.need_load(now, asked)
         window, _ = exactly(">II", payload)
         if load["poll"] != asked["seq"]:
+            if load["poll"] is None:
+                load["first"] = asked["seq"]
             load["poll"], load["answer"] = asked["seq"], None
             load["reported"].clear()
         if load["answer"] is None:
-            load["answer"] = (now + self.random.randrange(window * US + 1), asked["seq"])
+            load["answer"] = (now + self.random.randrange(min(window, WINDOW_US_MAX) * US + 1), asked["seq"])
 
     def on_missing(self, now: int, asked: dict, payload: bytes) -> None:
         """Another member reports what it lacks: that need not be reported again."""
@@ -98,7 +101,8 @@ class Loads:
             if first < end or first + n > load["chunks"]:
                 raise Dropped("drop_malformed")
             end = first + n
-            load["reported"].update(range(first, end))
+            if load["poll"] == load["first"]:  # Whoever lies, or loses a report, does so once.
+                load["reported"].update(range(first, end))
 
     def on_commit(self, now: int, asked: dict, payload: bytes) -> None:
         load = self.need_load(now, asked)

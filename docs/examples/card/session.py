@@ -33,9 +33,10 @@ class Session:
             if answer[0] == asked["src"]:  # The answer that is due anyway answers both.
                 answer[1] = asked["seq"]
                 return
-        if len(self.answers) == 8:
-            raise Dropped("drop_queue")
-        due = now + self.random.randrange(min(window, 1_000_000) * US + 1)
+        if len(self.answers) == 4:  # With one more, the first of those who wait is answered at once.
+            first = self.answers.pop(0)
+            self.announce(first[0], SOLICITED, first[1])
+        due = now + self.random.randrange(min(window, WINDOW_US_MAX) * US + 1)
         self.answers.append([asked["src"], asked["seq"], due])
 
     def speak_up(self, now: int) -> None:
@@ -80,7 +81,7 @@ class Session:
         self.changed = True
 
     def on_claim(self, now: int, asked: dict, payload: bytes) -> None:
-        nonce, lease, group, scrub, _ = exactly(">QIHBB", payload)
+        nonce, lease, group, scrub, beats = exactly(">QIHBB", payload)
         src, seq = asked["src"], asked["seq"]
         if not 100 <= lease <= 60_000:
             return self.refuse(asked, REFUSE, BAD_REQUEST, 100 if lease < 100 else 60_000)
@@ -102,6 +103,7 @@ class Session:
         if self.next:
             self.spent.append((src, self.next["nonce"]))
         self.next = dict(src=src, seq=seq, nonce=nonce, lease=lease, group=group, theirs=asked["epoch"])
+        self.next["reach"] = beats * 64 or BULK_STANDARD
         if scrub:
             self.zero(now)
         self.grant_next(now)
@@ -116,6 +118,7 @@ class Session:
         self.newest = self.epoch = epoch or 1
         self.owner, self.nonce, self.group = n["src"], n["nonce"], n["group"]
         self.lease = n["lease"] * MS
+        self.chunk = min(self.config["bulk"], n["reach"])  # Of results: what both sides take.
         self.expires = now + self.lease
         self.count(claims=1)
         self.changed = True
