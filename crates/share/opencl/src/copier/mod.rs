@@ -137,7 +137,8 @@ mod tests {
     fn pieces_suit_their_transfer() {
         let copier = Copier::new(&Copies::default(), 16);
         let mib = 1 << 20;
-        assert_eq!([17 << 10, mib, 2 * mib + 1].map(|n| copier.piece(n)), [mib / 2, mib / 2, mib / 2 + BLOCK]);
+        let above = PIECES * (PIECE_MIN + 1);
+        assert_eq!([17 << 10, mib, above].map(|n| copier.piece(n)), [mib / 2, mib / 2, mib / 2 + BLOCK]);
         assert_eq!([16 * mib, 1 << 30].map(|n| copier.piece(n)), [2 * mib; 2]);
         let copies = Copies { piece: Some(5), ..Copies::default() };
         assert_eq!(Copier::new(&copies, 16).piece(mib), 5);
