@@ -1,4 +1,4 @@
-//! The card of `docs/examples/card`, written in Python from the documentation, on the segment of a rack.
+//! The card of `docs/examples/card`, in Python, on the segment of a rack.
 
 mod common;
 

@@ -1,4 +1,6 @@
-"""A Rackloom card in Python, written from docs/ alone: it is found, claimed, written, read, loaded and launched.
+"""A Rackloom card in Python, by the rules of docs/src/reference/card.md.
+
+It is found, claimed, written, read, loaded and launched:
 
     python3 docs/examples/card --unit 9
 

@@ -1,4 +1,4 @@
-//! The card of `docs/examples/card`, which was written in Python from the documentation alone: a second implementation.
+//! The card of `docs/examples/card`, a second implementation in Python.
 //!
 //! It runs as a process of its own, which the bench gives frames and tells the time. So it is as exact as the other
 //! kinds, however slow Python is. Its `bench.py` describes what goes through the pipes.
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use rackloom_card::{CardEvent, Config};
+use rackloom_card::{Card, CardEvent, Config};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_rack::Kind;
 use rackloom_role::{Memory, MemoryError};
@@ -41,12 +41,12 @@ struct Pipes {
 
 impl Specimen for PythonCard {
     // It announces itself as a model: it takes the parts that models take.
-    const KIND: Kind = Kind::Model;
-    const PORTS: u8 = 1;
-    const TARGET: &'static str = rackloom_image::TARGET_MODEL;
-    const CHECKS_HEAD: bool = true;
-    const PROBE_KHZ: u32 = 250_000;
-    const STUCK: ErrorCode = ErrorCode::KernelFuel;
+    const KIND: Kind = Card::KIND;
+    const PORTS: u8 = Card::PORTS;
+    const TARGET: &'static str = Card::TARGET;
+    const CHECKS_HEAD: bool = Card::CHECKS_HEAD;
+    const PROBE_KHZ: u32 = Card::PROBE_KHZ;
+    const STUCK: ErrorCode = Card::STUCK;
 
     fn lacks(group: &str, _: &str) -> Option<&'static str> {
         match group {

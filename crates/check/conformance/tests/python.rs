@@ -1,4 +1,4 @@
-//! The card that was written in Python from the documentation: what every card does, this one does.
+//! The card in Python: what every card does, this one does.
 
 mod suite {
     use rackloom_conformance::PythonCard;
