@@ -88,3 +88,6 @@ pub(crate) const ARENA_KEEP: u64 = 128 << 20;
 
 /// How long messages may stay unread while a program's own threads keep calling, and so will soon read them themselves.
 pub(crate) const GRACE: Duration = Duration::from_millis(1);
+
+/// How long the connection for messages may outlast the one for bulk, whose end may overtake what was said before.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);

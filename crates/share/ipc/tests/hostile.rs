@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::{Place, Transport, deadline, serve};
 use proptest::prelude::*;
@@ -373,6 +373,39 @@ fn a_client_that_has_half_gone_goes_with_the_old_handle() {
         stream.set_read_timeout(Some(common::PATIENCE)).unwrap();
         assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
     }
+}
+
+/// On its way to the server the end of one connection overtakes the last words on the other.
+#[test]
+fn a_client_whose_bulk_ends_first_is_heard_to_the_end() {
+    let place = Place::new(Transport::Tcp, ServerConfig::default());
+    let (mut main, bulk, peer) = tcp_pair(&place);
+    drop(bulk);
+    let heard = std::thread::scope(|s| {
+        let heard = s.spawn(|| {
+            let mut batch = Batch::new();
+            while peer.recv(deadline(), &mut batch).is_ok_and(|got| got > 0) {}
+            batch.iter().map(|(kind, body)| (kind, body.to_vec())).collect::<Vec<_>>()
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        main.write_all(&[&message_head(5, 10)[..], b"last words"].concat()).unwrap();
+        drop(main);
+        heard.join().unwrap()
+    });
+    assert_eq!(heard, [(5, b"last words".to_vec())]);
+    assert_eq!(peer.closed(), Some(Closed::PeerGone));
+}
+
+/// One that keeps its other connection does not keep the channel.
+#[test]
+fn a_client_without_bulk_is_gone_soon() {
+    let place = Place::new(Transport::Tcp, ServerConfig::default());
+    let (_main, bulk, peer) = tcp_pair(&place);
+    drop(bulk);
+    let start = Instant::now();
+    let end = peer.recv(deadline(), &mut Batch::new());
+    assert!(matches!(end, Err(ChannelError::Closed(Closed::PeerGone))), "{end:?}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rackloom_sync::{lock, wait};
 use rustix::event::{EventfdFlags, PollFlags};
@@ -17,7 +17,7 @@ use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::hello::{Hello, Role, Token, Welcome};
-use crate::limits::{GRACE, GREETING_TIMEOUT};
+use crate::limits::{GRACE, GREETING_TIMEOUT, LAST_WORDS};
 use crate::sys::map::Block;
 use crate::sys::socket;
 use crate::tls::Trust;
@@ -195,8 +195,7 @@ impl TcpLink {
         };
         if why == Closed::PeerGone {
             // The server ends both connections, this one after it has said why on the other.
-            let ends = PollFlags::RDHUP | PollFlags::HUP;
-            let _ = socket::poll([(self.main.fd(), ends)], Some(Instant::now() + LAST_WORDS));
+            socket::wait_for_end(self.main.fd(), LAST_WORDS);
         }
         core.close(why);
     }
@@ -316,9 +315,6 @@ impl TcpLink {
         }
     }
 }
-
-/// How long the connection for messages may outlast the one for bulk.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Checks, a grace period apart, after which the client's own thread assumes that the leader stays.
 const LOOKS: u32 = 4;

@@ -19,7 +19,7 @@ use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, Piece};
 use crate::le::le_u64;
-use crate::limits::Limits;
+use crate::limits::{LAST_WORDS, Limits};
 use crate::sys::map::Block;
 use crate::sys::socket;
 
@@ -322,6 +322,15 @@ impl TcpPeer {
                 break why;
             }
         };
+        self.bulk_ended(core, why);
+    }
+
+    /// Closes the channel after the connection for bulk. A client ends both connections, and what it has said on the
+    /// other may still be on its way.
+    fn bulk_ended(&self, core: &PeerCore, why: Closed) {
+        if why == Closed::PeerGone {
+            socket::wait_for_end(&self.main, LAST_WORDS);
+        }
         core.close(why);
     }
 
@@ -410,7 +419,7 @@ impl TcpPeer {
             };
             drop(store);
             if let Err(why) = self.write_out(&remote) {
-                core.close(why);
+                self.bulk_ended(core, why);
             }
         }
     }

@@ -133,6 +133,15 @@ pub(crate) fn poll_all(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io:
     }
 }
 
+/// Waits until the other end sends no more, for so long at most. What came before stays to be read.
+pub(crate) fn wait_for_end(socket: impl AsFd, longest: Duration) {
+    let deadline = Instant::now() + longest;
+    let ends = PollFlags::RDHUP | PollFlags::HUP;
+    while Instant::now() < deadline && poll([(socket.as_fd(), ends)], Some(deadline)).is_ok_and(|[now]| now.is_empty())
+    {
+    }
+}
+
 /// Settings of a TCP connection: small messages leave at once, and a host that has vanished is noticed.
 pub(crate) fn tune_tcp(socket: impl AsFd) -> io::Result<()> {
     use rustix::net::sockopt as o;
