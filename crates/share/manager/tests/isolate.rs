@@ -122,12 +122,12 @@ fn a_client_of_elsewhere_reads_no_file_of_the_managers_user() {
 #[test]
 fn the_next_program_of_a_user_finds_compiled_kernels() {
     let manager = Isolating::start(&[]);
+    // Processor time, which other programs of the machine change little.
     let first_count = || {
         let t = manager.client();
-        let start = Instant::now();
         with_kernels(&t);
         counts_to(&t, 1);
-        start.elapsed()
+        manager.busiest_worker()
     };
     let compiled = first_count();
     until("its worker is gone", || manager.workers().len() == 1);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Program;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rackloom_ipc::Endpoint;
 use rackloom_manager::installed;
@@ -238,6 +239,21 @@ impl Isolating {
     /// Its workers, the one that waits for a client among them.
     pub fn workers(&self) -> Vec<u32> {
         self.process.children()
+    }
+
+    /// Most processor time, with ended children's, that a process of a worker has taken.
+    pub fn busiest_worker(&self) -> Duration {
+        let (mut left, mut most) = (self.workers(), 0);
+        while let Some(pid) = left.pop() {
+            let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+            // Behind the name in brackets: user and system time, its own and its ended children's.
+            let behind = stat.rsplit_once(')').expect("a name").1;
+            let ticks = behind.split_whitespace().skip(11).take(4).map(|n| n.parse::<u64>().unwrap()).sum();
+            most = most.max(ticks);
+            let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+            left.extend(children.split_whitespace().map(|pid| pid.parse::<u32>().unwrap()));
+        }
+        Duration::from_secs(most) / rustix::param::clock_ticks_per_second() as u32
     }
 }
 
