@@ -129,7 +129,7 @@ local FAMILIES = {
     flags = {
       { name = "resend", mask = 0x1, doc = "This frame, or one like it, was sent before. For statistics only." },
       { name = "ack_now", mask = 0x2, doc = "The sender asks for an acknowledgement of what arrived so far, at once." },
-      { name = "auth", mask = 0x4, doc = "Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it." },
+      { name = "auth", mask = 0x4, doc = "An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts it; docs/src/internals/authentication.md says which frames a card with a key takes without." },
     },
     enums = {
       CardKind = {
@@ -176,6 +176,8 @@ local FAMILIES = {
         [9] = "unknown-launch",
         [10] = "memory-fault",
         [11] = "unsupported",
+        [12] = "key-needed",
+        [13] = "stale-boot",
         [16] = "image-too-large",
         [17] = "image-digest",
         [18] = "image-format",
@@ -213,7 +215,7 @@ local FAMILIES = {
         size = 28,
         fields = {
           { name = "key", at = 0, size = 4, type = "u32",
-            doc = "Id of the key." },
+            doc = "Zero: which key it is follows from the addresses and the kind." },
           { name = "counter", at = 4, size = 8, type = "u64",
             doc = "Grows with each frame under this key, so that a repeated frame is recognised." },
           { name = "tag", at = 12, size = 16, type = "bytes",
@@ -300,6 +302,14 @@ local FAMILIES = {
             doc = "The lease granted." },
           { name = "boot", at = 12, size = 4, type = "u32",
             doc = "The card's boot number." },
+        },
+      },
+      Proof = {
+        name = "proof",
+        size = 8,
+        fields = {
+          { name = "card_nonce", at = 0, size = 8, type = "u64",
+            doc = "Random number of the card for this claim: with the claim's it makes the session's key." },
         },
       },
       Release = {
@@ -634,6 +644,10 @@ local FAMILIES = {
       [42] = "bridge_denied",
       [43] = "bridge_resent",
       [44] = "passed_frames",
+      [45] = "auth_untagged",
+      [46] = "auth_unknown",
+      [47] = "auth_wrong",
+      [48] = "auth_replay",
     },
   },
 }

@@ -74,7 +74,8 @@
 #define FLAG_RESEND 0x00000100u
 // The sender asks for an acknowledgement of what arrived so far, at once.
 #define FLAG_ACK_NOW 0x00000200u
-// Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it.
+// An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts it;
+// docs/src/internals/authentication.md says which frames a card with a key takes without.
 #define FLAG_AUTH 0x00000400u
 
 // EtherTypes.
@@ -360,6 +361,10 @@ enum taken {
 #define ERROR_CODE_MEMORY_FAULT 10u
 // The card has no part that could do it.
 #define ERROR_CODE_UNSUPPORTED 11u
+// The card takes claims under a key only.
+#define ERROR_CODE_KEY_NEEDED 12u
+// The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag.
+#define ERROR_CODE_STALE_BOOT 13u
 // The image is larger than the staging area.
 #define ERROR_CODE_IMAGE_TOO_LARGE 16u
 // The staged bytes do not have the digest announced.
@@ -412,9 +417,9 @@ enum taken {
 // Memory address, image offset or kernel number; its meaning depends on the kind.
 #define HEADER_ADDR_WORD 6u
 
-// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved; `length` does not count it.
+// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set; `length` does not count it.
 #define AUTH_TRAILER_WORDS 7u
-// Id of the key.
+// Zero: which key it is follows from the addresses and the kind.
 #define AUTH_TRAILER_KEY_WORD 0u
 #define AUTH_TRAILER_KEY_SHIFT 0u
 #define AUTH_TRAILER_KEY_MASK 0xFFFFFFFFu
@@ -532,6 +537,11 @@ enum taken {
 #define GRANT_BOOT_WORD 3u
 #define GRANT_BOOT_SHIFT 0u
 #define GRANT_BOOT_MASK 0xFFFFFFFFu
+
+// Follows a grant's payload in a frame with a tag; an Announce follows it, which the tag makes the card's own word.
+#define PROOF_WORDS 2u
+// Random number of the card for this claim: with the claim's it makes the session's key.
+#define PROOF_CARD_NONCE_WORD 0u
 
 // Payload of a release.
 #define RELEASE_WORDS 2u
@@ -841,7 +851,15 @@ enum taken {
 #define COUNTER_BRIDGE_RESENT 43u
 // Frames that came in on one port and left on another.
 #define COUNTER_PASSED_FRAMES 44u
-#define COUNTERS 45u
+// Dropped by a card with a key: a frame without a tag that is taken under a tag only.
+#define COUNTER_AUTH_UNTAGGED 45u
+// Dropped by a card with a key: a tag from an address that no host with a key has, or that holds no claim.
+#define COUNTER_AUTH_UNKNOWN 46u
+// Dropped by a card with a key: the tag is wrong. Forged, changed, or of a claim that a restart has ended.
+#define COUNTER_AUTH_WRONG 47u
+// Dropped by a card with a key: the frame's counter was used before, or is too old to tell.
+#define COUNTER_AUTH_REPLAY 48u
+#define COUNTERS 49u
 // How many every card counts. The others are of parts that a card may lack, which then reports 0.
 #define COUNTERS_COMMON 36u
 

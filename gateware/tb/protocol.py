@@ -135,7 +135,7 @@ CONTROL = Family(
         "Restart": {"Itself": 1, "Refresh": 2},
         "AnnounceReason": {"LinkUp": 1, "Solicited": 2, "Periodic": 3, "Changed": 4, "Restarted": 5, "MemoryFailed": 6, "RoleFailed": 7},
         "Scrub": {"Keep": 0, "Zero": 1},
-        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "Unsupported": 11, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34, "KernelRemote": 35},
+        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "Unsupported": 11, "KeyNeeded": 12, "StaleBoot": 13, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34, "KernelRemote": 35},
     },
     counters={
         "rx_frames": 0,
@@ -183,6 +183,10 @@ CONTROL = Family(
         "bridge_denied": 42,
         "bridge_resent": 43,
         "passed_frames": 44,
+        "auth_untagged": 45,
+        "auth_unknown": 46,
+        "auth_wrong": 47,
+        "auth_replay": 48,
     },
     common_counters=36,
     structs={
@@ -222,6 +226,9 @@ CONTROL = Family(
             Field("nonce", 8, True),
             Field("lease_ms", 4, True),
             Field("boot", 4, True),
+        ),
+        "Proof": (
+            Field("card_nonce", 8, True),
         ),
         "Release": (
             Field("scrub", 1, True),

@@ -3,6 +3,7 @@
 mod bench;
 mod bridge;
 mod groups;
+mod key;
 mod parse;
 mod rack;
 mod sharing;
@@ -23,6 +24,7 @@ pub(crate) use self::bridge::{
     Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd,
     StreamReceive, StreamSend,
 };
+pub(crate) use self::key::KeyAction;
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
@@ -75,6 +77,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "RACKLOOM_NET", value_name = "NET", default_value = "virtual")]
     #[arg(help_heading = groups::EVERYWHERE)]
     pub(crate) net: Net,
+    /// This host's keys, from `rackloom key host`: only their cards are claimed, and what they say has to have a tag
+    #[arg(long, global = true, env = "RACKLOOM_KEY", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = groups::EVERYWHERE)]
+    pub(crate) key: Option<PathBuf>,
     /// Print the result, or the error, as JSON with a documented schema
     #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
     pub(crate) json: bool,
@@ -105,6 +111,11 @@ pub(crate) enum Command {
     Nic {
         #[command(subcommand)]
         action: NicAction,
+    },
+    /// Make keys for cards and hosts: claims, control and results then carry tags
+    Key {
+        #[command(subcommand)]
+        action: KeyAction,
     },
     /// List the cards that answer
     Ls(Ls),
@@ -194,6 +205,7 @@ pub(crate) enum Command {
 /// The help topic.
 pub(crate) const ENVIRONMENT: &str = "\
 RACKLOOM_NET    the network segment, unless --net names one
+RACKLOOM_KEY    the file with this host's keys, unless --key names one
 RACKLOOM_RUN    directory of the virtual segments' sockets; it must be yours alone (mode
                 700). Default: $XDG_RUNTIME_DIR/rackloom, or /tmp/rackloom-UID
 RACKLOOM_CLANG  the clang that `image build` uses. Default: the first one that runs

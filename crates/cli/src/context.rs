@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rackloom::{ClaimOptions, Error, MacAddr, PATIENCE, Rack, RackOptions, WireHealth};
+use rackloom::{ClaimOptions, Error, Forged, MacAddr, PATIENCE, Rack, RackOptions, WireHealth};
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
 use crate::holder::{self, Holder};
+use crate::keys::{self, HostFile};
 use crate::ui::Ui;
 
 /// What every command gets.
@@ -28,7 +29,11 @@ impl Context {
 
     /// Connects to the segment that the user named.
     pub(crate) fn connect(&self) -> Result<Rack> {
-        let options = RackOptions { deadline: self.global.timeout, jumbo: true, ..RackOptions::default() };
+        let keys = match &self.global.key {
+            Some(file) => Some(keys::read::<HostFile>(file)?.keys()?),
+            None => None,
+        };
+        let options = RackOptions { deadline: self.global.timeout, jumbo: true, keys, ..RackOptions::default() };
         let rack = Rack::connect(&self.global.net, options)?;
         let holder = Holder::tell(&self.global.net, rack.mac());
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).push((rack.wire_health(), holder));
@@ -58,6 +63,18 @@ impl Context {
         match self.claim(rack, &[card])?.1.pop() {
             None => Ok(()),
             Some((_, why)) => Err(why.into()),
+        }
+    }
+
+    /// Tells what was dropped because it cannot be from the cards that it names: somebody poses as them.
+    pub(crate) fn tell_forged(&self, rack: &Rack) {
+        let forged = rack.forged().unwrap_or_default();
+        if forged.total() > 0 {
+            let Forged { untagged, wrong, replayed } = forged;
+            self.ui.warn(format!(
+                "somebody poses as a card of this rack: dropped {untagged} frames without a tag, {wrong} with a wrong \
+                 one, and {replayed} that had come before; `rackloom info CARD` has what the cards have dropped"
+            ));
         }
     }
 

@@ -16,6 +16,7 @@ mod hold;
 mod holder;
 mod images;
 mod interrupt;
+mod keys;
 mod npy;
 mod phases;
 mod rack;

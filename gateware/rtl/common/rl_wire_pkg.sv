@@ -71,8 +71,9 @@ package rl_wire_pkg;
   localparam logic [3:0] FlagResend = 4'h1;
   // The sender asks for an acknowledgement of what arrived so far, at once.
   localparam logic [3:0] FlagAckNow = 4'h2;
-  // Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a
-  // frame and counts it.
+  // An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such
+  // a frame and counts it; docs/src/internals/authentication.md says which frames a card with a key
+  // takes without.
   localparam logic [3:0] FlagAuth = 4'h4;
 
   // The EtherTypes by which a frame of this family is recognised.
@@ -521,6 +522,11 @@ package rl_wire_pkg;
     ErrorCodeMemoryFault = 16'h000a,
     // The card has no part that could do it.
     ErrorCodeUnsupported = 16'h000b,
+    // The card takes claims under a key only.
+    ErrorCodeKeyNeeded = 16'h000c,
+    // The claim's tag is not of this boot of the card; detail has its boot number, and the refusal
+    // a tag.
+    ErrorCodeStaleBoot = 16'h000d,
     // The image is larger than the staging area.
     ErrorCodeImageTooLarge = 16'h0010,
     // The staged bytes do not have the digest announced.
@@ -570,10 +576,10 @@ package rl_wire_pkg;
   localparam int unsigned HeaderSeqOffset = 20;
   localparam int unsigned HeaderAddrOffset = 24;
 
-  // What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved;
-  // `length` does not count it.
+  // What authenticates a frame: 28 bytes behind the payload when flag AUTH is set; `length` does
+  // not count it.
   typedef struct packed {
-    // Id of the key.
+    // Zero: which key it is follows from the addresses and the kind.
     logic [31:0] key;
     // Grows with each frame under this key, so that a repeated frame is recognised.
     logic [63:0] counter;
@@ -704,6 +710,17 @@ package rl_wire_pkg;
   localparam int unsigned GrantNonceOffset = 0;
   localparam int unsigned GrantLeaseMsOffset = 8;
   localparam int unsigned GrantBootOffset = 12;
+
+  // Follows a grant's payload in a frame with a tag; an Announce follows it, which the tag makes
+  // the card's own word.
+  typedef struct packed {
+    // Random number of the card for this claim: with the claim's it makes the session's key.
+    logic [63:0] card_nonce;
+  } proof_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the payload.
+  localparam int unsigned ProofBytes = 8;
+  localparam int unsigned ProofCardNonceOffset = 0;
 
   // Payload of a release.
   typedef struct packed {
@@ -1113,11 +1130,21 @@ package rl_wire_pkg;
     // Frames of the bridge sent again.
     CounterBridgeResent = 8'h2b,
     // Frames that came in on one port and left on another.
-    CounterPassedFrames = 8'h2c
+    CounterPassedFrames = 8'h2c,
+    // Dropped by a card with a key: a frame without a tag that is taken under a tag only.
+    CounterAuthUntagged = 8'h2d,
+    // Dropped by a card with a key: a tag from an address that no host with a key has, or that
+    // holds no claim.
+    CounterAuthUnknown = 8'h2e,
+    // Dropped by a card with a key: the tag is wrong. Forged, changed, or of a claim that a restart
+    // has ended.
+    CounterAuthWrong = 8'h2f,
+    // Dropped by a card with a key: the frame's counter was used before, or is too old to tell.
+    CounterAuthReplay = 8'h30
   } counter_e;
 
   // How many counters there are.
-  localparam int unsigned CounterCount = 45;
+  localparam int unsigned CounterCount = 49;
   // How many every card counts. The others are of parts that a card may lack, which then reports 0.
   localparam int unsigned CommonCounterCount = 36;
 

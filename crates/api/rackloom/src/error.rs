@@ -162,6 +162,10 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Path { .. } => Some(
             "do the same again: this host now sends the card standard frames; or give all of the path the same MTU",
         ),
+        OpError::NoKey { .. } => Some("omit --key to use cards without keys"),
+        OpError::KeyIgnored { .. } => {
+            Some("omit --key if the card has none; `rackloom info` counts claims with a wrong tag as auth_wrong")
+        }
         OpError::Absurd { .. } => Some("check that card; the others do not wait for it"),
         OpError::OutOfStep { .. } => Some("claim the card again; if this happens again, restart it"),
         OpError::Kernel { .. } => {

@@ -49,8 +49,8 @@ pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
 pub use rackloom_host::{
-    CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase,
-    LoadReport, OpError, Work,
+    CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch, LaunchReport,
+    LoadPhase, LoadReport, OpError, Work,
 };
 pub use rackloom_live::{Net, NetError, Ports};
 pub use rackloom_pager::{Access, PagerError};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use rackloom_bridge::Window;
 use rackloom_host::{
-    CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
-    Outcome, Work,
+    CardInfo, ClaimOptions, Commit, Config, Event, Forged, Host, Keys, Launch, LaunchReport, LoadPhase, LoadReport,
+    OpError, OpId, Outcome, Work,
 };
 use rackloom_live::{Clock, CountersWatch, Driver, Net, Ports, Wire, random_u64};
 use rackloom_node::Instant;
@@ -35,6 +35,9 @@ pub struct RackOptions {
     pub seed: Option<u64>,
     /// Whether to use jumbo frames where the segment allows them. Cards without support get standard frames.
     pub jumbo: bool,
+    /// The host's keys. Its address is then one of the host's, whatever `mac` says, and only cards are claimed that it
+    /// has a key for.
+    pub keys: Option<Keys>,
     /// Rate at which frames are sent, bits per second; `None`: as fast as the segment takes them.
     pub tx_rate: Option<u64>,
     /// Time limit of an operation on a card's memory, a launch or a load.
@@ -43,7 +46,7 @@ pub struct RackOptions {
 
 impl Default for RackOptions {
     fn default() -> Self {
-        Self { mac: None, seed: None, jumbo: false, tx_rate: None, deadline: Duration::from_secs(120) }
+        Self { mac: None, seed: None, jumbo: false, keys: None, tx_rate: None, deadline: Duration::from_secs(120) }
     }
 }
 
@@ -80,13 +83,20 @@ impl Rack {
     /// # Panics
     /// If `others` has a port 0.
     pub fn attach_with_ports(wire: impl Wire + 'static, others: Ports, options: RackOptions) -> Result<Self, Error> {
-        let mac = options.mac.unwrap_or_else(random_mac);
+        let mac = match &options.keys {
+            Some(keys) => {
+                let [a, b, c, ..] = random_u64().to_be_bytes();
+                keys.address([a, b, c])
+            }
+            None => options.mac.unwrap_or_else(random_mac),
+        };
         let mut config = Config::live(mac, options.seed.unwrap_or_else(random_u64));
         config.bulk = match options.jumbo && wire.mtu() >= JUMBO_MTU {
             true => BULK_JUMBO,
             false => BULK_STANDARD,
         };
         config.tx_rate = options.tx_rate;
+        config.keys = options.keys;
         let waiting: SharedWaiting = Arc::new(Mutex::default());
         // The driver drops runner and sink when the wire fails.
         let last_word = LastWord(Arc::clone(&waiting));
@@ -155,6 +165,14 @@ impl Rack {
     /// [`Error::Stopped`].
     pub fn shared_addresses(&self) -> Result<BTreeSet<MacAddr>, Error> {
         self.with(|runner, now| runner.host().shared_addresses(now).collect())
+    }
+
+    /// What was dropped because it cannot be from the card that it names. Of cards that this host has keys for.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn forged(&self) -> Result<Forged, Error> {
+        self.with(|runner, _| runner.host().forged())
     }
 
     /// Events from now on.

@@ -6,7 +6,7 @@ use clap::builder::styling::Styles;
 
 /// The visible commands, under their headings.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
-    ("The rack", &["up", "card", "nic", "ls", "demo"]),
+    ("The rack", &["up", "card", "nic", "key", "ls", "demo"]),
     ("Cards", &["info", "image", "load", "run", "mem", "rma", "stream"]),
     ("Sharing", &["manager", "top", "registry"]),
     ("Papers and benches", &["study", "bench"]),

@@ -56,6 +56,9 @@ pub(crate) struct Up {
     /// Seed of the cards' addresses; boot numbers and epochs differ at each start all the same
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
+    /// The cards' keys, from `rackloom key cards`: they take claims of its hosts only, and of model cards only
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) keys: Option<PathBuf>,
     /// Write all frames to this file
     #[arg(long, value_name = "FILE.pcap", value_hint = ValueHint::FilePath)]
     pub(crate) capture: Option<PathBuf>,

@@ -71,6 +71,7 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let shown = show(progress.clone(), bytes);
     let claim = rackloom::ClaimOptions::default();
     let report = rack.load_through_restart(&granted, image.bytes().clone(), commit, claim, shown);
+    cx.tell_forged(&rack);
     progress.finish();
     let report = report?;
     let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(OpError::reason)));

@@ -7,6 +7,7 @@ mod docs;
 mod doctor;
 mod image;
 mod info;
+mod key;
 mod load;
 mod ls;
 mod manager;
@@ -35,6 +36,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Nic { action } => nic::run(cx, &action),
         Command::Ls(args) => ls::run(cx, &args),
         Command::Info { card } => info::run(cx, &card),
+        Command::Key { action } => key::run(cx, &action),
         Command::Image { action } => image::run(cx, &action),
         Command::Load(args) => load::run(cx, &args),
         Command::Run(args) => run::run(cx, &args),

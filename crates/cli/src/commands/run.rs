@@ -159,6 +159,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
         npy::write(path, &arrays[name])?;
     }
     let roster = everyone(&rack, roster)?;
+    cx.tell_forged(&rack);
     let report = RunReport {
         schema: "rackloom.run/1",
         role: image.manifest().name.clone(),

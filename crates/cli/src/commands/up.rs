@@ -17,6 +17,7 @@ use crate::args::{CardCount, Step, Up};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
+use crate::keys::{self, CardFile};
 use crate::rack::control::{ControlServer, NicSlot, Reply, Request, Slot};
 use crate::rack::{self, Kind, LiveRack, Network, Pace, Removal, ServedNetwork, Shape, Topology, random_seed};
 use crate::{format, interrupt};
@@ -69,9 +70,10 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         true => vec![CardCount { kind: Kind::Model, count: args.cards }],
         false => args.card.clone(),
     };
+    let keys = args.keys.as_deref().map(keys::read::<CardFile>).transpose()?;
     let mut cards = Vec::new();
     for asked in &kinds {
-        cards.append(&mut add(&mut rack, *asked)?);
+        cards.append(&mut add(&mut rack, *asked, keys.as_ref())?);
     }
     let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards };
     cx.ui.result(&report, || {
@@ -85,7 +87,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         Some(time) => cx.ui.say(format!("the rack stops after {}, or at Ctrl-C", format::time(time))),
         None => cx.ui.say("Ctrl-C takes the rack down"),
     }
-    keep_up(cx, args, &mut rack, &control, &networks, &stop)?;
+    keep_up(cx, args, &mut rack, keys.as_ref(), &control, &networks, &stop)?;
     cx.ui.say("taking the rack down");
     rack.clear();
     if let Some(capture) = capture {
@@ -102,6 +104,7 @@ fn keep_up(
     cx: &Context,
     args: &Up,
     rack: &mut LiveRack,
+    keys: Option<&CardFile>,
     control: &ControlServer,
     networks: &[ServedNetwork],
     stop: &AtomicBool,
@@ -119,7 +122,7 @@ fn keep_up(
         while let Some(step) = script.pop_front_if(|s| s.at <= elapsed) {
             match step.step {
                 Step::Add(cards) => {
-                    let added = add(rack, cards)?;
+                    let added = add(rack, cards, keys)?;
                     cx.ui.say(format!("{}: plugged in {}", format::time(elapsed), names(&added)));
                 }
                 Step::Remove(count) => {
@@ -144,13 +147,13 @@ fn keep_up(
         }
         let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
         control.wait(next);
-        control.serve(|request| answer(cx, rack, &request));
+        control.serve(|request| answer(cx, rack, keys, &request));
     }
 }
 
-fn answer(cx: &Context, rack: &mut LiveRack, request: &Request) -> Reply {
+fn answer(cx: &Context, rack: &mut LiveRack, keys: Option<&CardFile>, request: &Request) -> Reply {
     match *request {
-        Request::Add { kind, count } => match add(rack, CardCount { kind, count }) {
+        Request::Add { kind, count } => match add(rack, CardCount { kind, count }, keys) {
             Ok(slots) => {
                 cx.ui.say(format!("plugged in {}", names(&slots)));
                 Reply::Done(slots)
@@ -170,8 +173,17 @@ fn answer(cx: &Context, rack: &mut LiveRack, request: &Request) -> Reply {
     }
 }
 
-fn add(rack: &mut LiveRack, asked: CardCount) -> Result<Vec<Slot>> {
-    (0..asked.count).map(|_| Ok(rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))?)).collect()
+fn add(rack: &mut LiveRack, asked: CardCount, keys: Option<&CardFile>) -> Result<Vec<Slot>> {
+    if keys.is_some() && asked.kind == Kind::Rtl {
+        return Err(Failure::new("cards of gateware have no keys yet").help("use model cards, or omit --keys"));
+    }
+    let add = |_| {
+        let unit = (0..).find(|unit| rack.card(*unit).is_none()).expect("a switch has fewer ports");
+        let keys = keys.map(|keys| keys.of(rack.mac(unit))).transpose()?;
+        let (unit, mac) = rack.add_with(asked.kind, |config| config.keys = keys)?;
+        Ok(slot(unit, mac))
+    };
+    (0..asked.count).map(add).collect()
 }
 
 /// The cables from the command line or a file, and the hosts.

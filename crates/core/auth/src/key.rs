@@ -9,6 +9,7 @@
 
 use core::fmt;
 
+use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::sponge::{KEY_BYTES, Start, prf};
@@ -51,6 +52,15 @@ macro_rules! secret {
                 &self.0
             }
         }
+
+        impl PartialEq for $name {
+            /// In a time that does not depend on them.
+            fn eq(&self, other: &Self) -> bool {
+                self.0.ct_eq(&other.0).into()
+            }
+        }
+
+        impl Eq for $name {}
 
         impl fmt::Debug for $name {
             /// Not a byte of it.

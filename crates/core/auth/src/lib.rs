@@ -11,10 +11,11 @@
 //! No key leads to one on its left, nor to one beside it. What a card keeps is its own [`CardKey`]; a host gets a
 //! [`PairKey`] for each card that it may use.
 //!
-//! Nothing here is on the wire yet.
+//! Hosts and model cards use it: each has a module `guard`.
 #![forbid(unsafe_code)]
 #![no_std]
 
+pub mod host;
 mod key;
 mod opener;
 mod sealer;

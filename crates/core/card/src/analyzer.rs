@@ -4,7 +4,7 @@
 //! analyzer is tested against this one, by way of `rackloom-golden`.
 
 use rackloom_wire::rules::{ClaimRule, Reach};
-use rackloom_wire::{CARDS, Counter, Head, MacAddr, Packet, ParseError};
+use rackloom_wire::{CARDS, Counter, Head, MacAddr, Packet, ParseError, Tagged};
 
 /// What a card judges a frame by: its address, its claim and its load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,26 +35,36 @@ impl Filter {
     /// The counter of the drop, if the card does not take the frame. What the frame's kind requires of its sender is
     /// another question: see [`admits`](Self::admits).
     pub fn analyze<'a>(&self, frame: &'a [u8]) -> Result<Packet<'a>, Counter> {
+        self.hears(frame)?;
+        let packet = Packet::parse(frame).map_err(|e| drop_of(&e))?;
+        self.reaches(&packet.head)?;
+        Ok(packet)
+    }
+
+    /// The same for a card with a key. Whether the tag of a frame is right is another question.
+    pub(crate) fn analyze_tagged<'a>(&self, frame: &'a [u8]) -> Result<Tagged<'a>, Counter> {
+        self.hears(frame)?;
+        let tagged = Tagged::parse(frame).map_err(|e| drop_of(&e))?;
+        self.reaches(&tagged.packet.head)?;
+        Ok(tagged)
+    }
+
+    /// By its addresses, a frame may be for this card.
+    fn hears(&self, frame: &[u8]) -> Result<(), Counter> {
         let Some(dst) = mac_at(frame, 0) else { return Err(Counter::DropTruncated) };
         let Some(src) = mac_at(frame, 6) else { return Err(Counter::DropTruncated) };
         // Our own frames come back over a loop in the network; taking them would make a card suppress its own reports.
-        if !self.listens(dst) || src == self.mac || src.is_multicast() {
-            return Err(Counter::DropForeign);
-        }
-        let packet = Packet::parse(frame).map_err(|e| match e {
-            // The last of them is no answer about a control frame.
-            ParseError::Foreign(_) | ParseError::Ipv6(_) => Counter::DropForeign,
-            ParseError::Truncated { .. } => Counter::DropTruncated,
-            ParseError::Version { .. } => Counter::DropVersion,
-            ParseError::UnknownKind { .. } => Counter::DropKind,
-            ParseError::Auth => Counter::DropAuth,
-        })?;
-        let kind = packet.head.kind;
-        match kind.reach() {
-            _ if !kind.is_to_card() => Err(Counter::DropKind),
-            Reach::Unicast if dst != self.mac => Err(Counter::DropForeign),
-            Reach::Group if !dst.is_group() => Err(Counter::DropKind),
-            Reach::Unicast | Reach::Group | Reach::Any => Ok(packet),
+        let is_foreign = !self.listens(dst) || src == self.mac || src.is_multicast();
+        if is_foreign { Err(Counter::DropForeign) } else { Ok(()) }
+    }
+
+    /// By its kind it is for cards, and at such an address.
+    fn reaches(&self, head: &Head) -> Result<(), Counter> {
+        match head.kind.reach() {
+            _ if !head.kind.is_to_card() => Err(Counter::DropKind),
+            Reach::Unicast if head.dst != self.mac => Err(Counter::DropForeign),
+            Reach::Group if !head.dst.is_group() => Err(Counter::DropKind),
+            Reach::Unicast | Reach::Group | Reach::Any => Ok(()),
         }
     }
 
@@ -77,6 +87,18 @@ impl Filter {
         let joined = |group: Option<u16>| group.is_some_and(|id| dst == MacAddr::group(id));
         let claim = self.claim.map(|c| c.group).filter(|&group| group != 0);
         dst == self.mac || dst == CARDS || dst == MacAddr::BROADCAST || joined(self.load) || joined(claim)
+    }
+}
+
+/// What a frame is counted as that cannot be read.
+const fn drop_of(error: &ParseError) -> Counter {
+    match error {
+        // The last of them is no answer about a control frame.
+        ParseError::Foreign(_) | ParseError::Ipv6(_) => Counter::DropForeign,
+        ParseError::Truncated { .. } => Counter::DropTruncated,
+        ParseError::Version { .. } => Counter::DropVersion,
+        ParseError::UnknownKind { .. } => Counter::DropKind,
+        ParseError::Auth => Counter::DropAuth,
     }
 }
 

@@ -7,10 +7,10 @@ use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::{self as role, Role, Sandbox};
 use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr};
 
-use crate::analyzer::{Claimed, Filter};
 use crate::bridge::Bridge;
 use crate::discovery::{Discovery, Facts};
 use crate::flash::Flash;
+use crate::guard::Guard;
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
 use crate::memory::Memory;
@@ -24,6 +24,7 @@ mod bridge;
 mod dispatch;
 mod egress;
 mod front_door;
+mod gate;
 mod nic;
 mod zeroing;
 
@@ -44,6 +45,8 @@ pub struct Card {
     /// The way between the wire and the host behind the card.
     nic: Option<NicPath>,
     bridge: Option<Bridge>,
+    /// Of a card with a key.
+    guard: Option<Guard>,
     /// When memory will be zero: until then nobody has the card.
     zeroed_at: Option<Instant>,
     /// It has started again because DDR did not answer, and takes no claim until DDR does.
@@ -88,6 +91,9 @@ impl Card {
         let session = Session::new(&mut shell);
         let flash = shell.config.flash.map(Flash::new);
         let nic = shell.config.nic.map(|nic| NicPath::new(nic, shell.config.mac, &shell.config.ports));
+        let guard = shell.config.keys.as_ref().map(Guard::new);
+        // The bridge's frames have no tags: a card with a key has no part in it.
+        shell.config.bridge &= guard.is_none();
         let bridge = Bridge::new(&shell.config);
         Ok(Self {
             shell,
@@ -103,6 +109,7 @@ impl Card {
             flash,
             nic,
             bridge,
+            guard,
             zeroed_at: None,
             awaits_memory: false,
         })
@@ -110,8 +117,11 @@ impl Card {
 
     /// Leaves the network in good order: says goodbye, and from then on neither hears nor says anything. Poll it empty.
     pub fn unplug(&mut self, now: Instant) {
+        let owner = self.witness();
         self.end_claim(now, ReleaseReason::Released);
-        self.shell.send(self.shell.head(HOSTS, Kind::DiscoveryGoodbye, 0, 0), &[]);
+        for to in owner.into_iter().chain([HOSTS]) {
+            self.shell.send(self.shell.head(to, Kind::DiscoveryGoodbye, 0, 0), &[]);
+        }
         self.role = None;
         self.power = Power::Unplugged;
     }
@@ -269,6 +279,7 @@ impl Card {
     /// Ends the present claim, if there is one, and everything that belongs to it.
     fn end_claim(&mut self, now: Instant, reason: ReleaseReason) {
         if let Some(claim) = self.session.end() {
+            self.guard.iter_mut().for_each(Guard::end);
             self.cancel_launches(now);
             if let Some(active) = &mut self.role {
                 active.role.reset();
@@ -312,6 +323,7 @@ impl Card {
             self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
         }
         self.session = Session::new(&mut self.shell);
+        self.guard.iter_mut().for_each(Guard::restart);
         Bridge::end_of(&mut self.bridge);
         self.loader = Loader::new();
         self.memory = Memory::new();
@@ -395,27 +407,11 @@ impl Card {
         Facts {
             state: self.state(),
             owner: self.owner().unwrap_or(MacAddr::ZERO),
+            witness: self.witness(),
             epoch: self.epoch().unwrap_or(0),
             digest: self.active_digest().unwrap_or([0; 32]),
             kernels: self.role.as_ref().map_or(0, |r| u16::try_from(r.role.kernels().len()).expect("at most 64")),
             clock_khz: self.role.as_ref().map_or(self.shell.config.clock_khz, |r| r.clock_khz),
-        }
-    }
-
-    /// What frames are judged by at present.
-    fn filter(&self) -> Filter {
-        let claim = self.session.claim().map(|c| Claimed { owner: c.owner, epoch: c.epoch, group: c.group });
-        Filter { mac: self.shell.config.mac, claim, load: self.loader.group() }
-    }
-
-    /// A frame has come in on port 0.
-    fn handle_control(&mut self, now: Instant, frame: &Frame) {
-        match self.filter().analyze(frame) {
-            Ok(packet) => {
-                self.dispatch(now, frame, &packet);
-                self.settle(now);
-            }
-            Err(drop) => self.shell.counters.inc(drop),
         }
     }
 }

@@ -75,6 +75,8 @@ pub struct Config {
     pub firmware: FirmwareTimes,
     /// In virtual time, from the arrival of a read to its data.
     pub ddr_latency: Duration,
+    /// The card's key and its hosts; `None`: it takes claims without. A card with a key has no bridge.
+    pub keys: Option<crate::Keys>,
     /// Most payload bytes of a frame: a multiple of 64, at most `BULK_JUMBO`.
     pub bulk: u16,
     /// Random number of this boot: another one after each restart.
@@ -126,6 +128,7 @@ impl Config {
             digest_rate: 1_250_000_000,
             firmware: FirmwareTimes::NONE,
             ddr_latency: Duration::ZERO,
+            keys: None,
             bulk: BULK_STANDARD,
             boot: 1,
             seed: u64::from_be_bytes([0, 0, mac.0[0], mac.0[1], mac.0[2], mac.0[3], mac.0[4], mac.0[5]]),

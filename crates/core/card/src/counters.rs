@@ -45,7 +45,7 @@ impl Counters {
 }
 
 /// The counters that count dropped frames.
-pub(crate) const DROPS: [Counter; 15] = [
+pub(crate) const DROPS: [Counter; 19] = [
     Counter::DropForeign,
     Counter::DropTruncated,
     Counter::DropVersion,
@@ -61,4 +61,8 @@ pub(crate) const DROPS: [Counter; 15] = [
     Counter::BridgeDropMalformed,
     Counter::BridgeDropEpoch,
     Counter::BridgeDropDuplicate,
+    Counter::AuthUntagged,
+    Counter::AuthUnknown,
+    Counter::AuthWrong,
+    Counter::AuthReplay,
 ];

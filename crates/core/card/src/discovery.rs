@@ -8,6 +8,7 @@ use rackloom_wire::{
     Announce, AnnounceReason, CardState, Counter, HOSTS, Head, IntoBytes, Kind, MacAddr, Solicit, U16, U32, U64,
 };
 
+use crate::Config;
 use crate::shell::{Shell, earlier};
 
 /// What an announcement says beyond the card's configuration.
@@ -15,6 +16,8 @@ use crate::shell::{Shell, earlier};
 pub(crate) struct Facts {
     pub(crate) state: CardState,
     pub(crate) owner: MacAddr,
+    /// Who hears what all hosts hear under a tag besides.
+    pub(crate) witness: Option<MacAddr>,
     pub(crate) epoch: u16,
     pub(crate) digest: [u8; 32],
     pub(crate) kernels: u16,
@@ -133,7 +136,9 @@ impl Discovery {
 
     fn tell_all(&mut self, shell: &mut Shell, facts: &Facts, reason: AnnounceReason) {
         self.seq = self.seq.wrapping_add(1);
-        announce(shell, facts, reason, HOSTS, self.seq);
+        for to in [HOSTS].into_iter().chain(facts.witness) {
+            announce(shell, facts, reason, to, self.seq);
+        }
     }
 
     fn draw_interval(&mut self, now: Instant, shell: &mut Shell) {
@@ -144,9 +149,9 @@ impl Discovery {
     }
 }
 
-fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAddr, seq: u32) {
-    let c = &shell.config;
-    let body = Announce {
+/// What an announcement says.
+pub(crate) fn body(c: &Config, facts: &Facts, reason: AnnounceReason) -> Announce {
+    Announce {
         mac0: c.mac,
         mac1: c.ports.first().map_or(MacAddr::ZERO, |port| port.mac),
         vendor: U16::new(c.vendor),
@@ -166,7 +171,11 @@ fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAdd
         owner: facts.owner,
         kernels: U16::new(facts.kernels),
         digest: facts.digest,
-    };
+    }
+}
+
+fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAddr, seq: u32) {
+    let body = body(&shell.config, facts, reason);
     shell.counters.inc(Counter::Announces);
     let head = shell.head(to, Kind::DiscoveryAnnounce, facts.epoch, seq);
     shell.send(head, &[body.as_bytes()]);

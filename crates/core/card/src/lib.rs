@@ -30,6 +30,8 @@ mod event;
 mod flash;
 mod frame_queue;
 mod gather;
+mod guard;
+mod keys;
 mod launches;
 mod loader;
 mod memory;
@@ -51,6 +53,7 @@ pub use config::{Config, ConfigError, FirmwareTimes, MEMORY_UNIT, Pace, RESEND_A
 pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
 pub use flash::FlashConfig;
+pub use keys::{HOSTS_MAX, Keys};
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;
 pub use nic::{Hook, Nic, NicCounters, NicDrop, NicPath, Passed, Side, Unattended};

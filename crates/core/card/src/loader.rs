@@ -427,9 +427,11 @@ fn report(shell: &mut Shell, staging: &Staging, group: u16, poll: u32) {
     shell.counters.add(Counter::ImageSuppressed, report.suppressed);
     let head = shell.head(MacAddr::group(group), Kind::ImageConfirmMissing, group, poll);
     // A report without ranges still tells that this card is there and not ready.
-    let frames = report.ranges.chunks(MISSING_RANGES as usize).count().max(1);
+    // A tag takes some of a frame's room.
+    let most = MISSING_RANGES as usize - if shell.config.keys.is_some() { usize::from(wire::BEAT) / 8 } else { 0 };
+    let frames = report.ranges.chunks(most).count().max(1);
     for i in 0..frames {
-        let ranges = report.ranges.chunks(MISSING_RANGES as usize).nth(i).unwrap_or_default();
+        let ranges = report.ranges.chunks(most).nth(i).unwrap_or_default();
         let more = u16::try_from(frames - 1 - i).expect("at most 16 frames");
         shell.counters.inc(Counter::ImageReports);
         shell.send(head, &[&missing_report(staging.missing(), ranges, more)]);

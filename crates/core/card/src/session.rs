@@ -163,8 +163,8 @@ impl Session {
         }
     }
 
-    /// Grants the card. The former claim has been ended.
-    pub(crate) fn grant(&mut self, now: Instant, asked: &Head, body: &wire::Claim) -> Claim {
+    /// Grants the card. The former claim has been ended. `most`: most payload bytes of a frame that the card sends.
+    pub(crate) fn grant(&mut self, now: Instant, asked: &Head, body: &wire::Claim, most: u16) -> Claim {
         assert!(self.claim.is_none());
         let lease = Duration::from_millis(body.lease_ms.get().into());
         self.newest = self.epoch_after(asked.epoch);
@@ -176,7 +176,7 @@ impl Session {
             expires: now + lease,
             is_overtime: false,
             group: body.group.get(),
-            bulk: if body.beats == 0 { BULK_STANDARD } else { u16::from(body.beats) * BEAT },
+            bulk: most.min(if body.beats == 0 { BULK_STANDARD } else { u16::from(body.beats) * BEAT }),
         };
         self.claim = Some(claim);
         claim

@@ -32,6 +32,8 @@ pub struct Config {
     /// Bytes of reads and results in flight towards this host, over all cards: what the switch's queue before this
     /// host holds.
     pub inbound_bytes: u32,
+    /// With keys, only cards that it has a key for are claimed; `None`: claims have no tags.
+    pub keys: Option<crate::Keys>,
     /// Most cards remembered; announcements of further ones are dropped and counted.
     pub cards_max: usize,
 }
@@ -51,6 +53,7 @@ impl Config {
             control_timeout: Duration::from_secs(5),
             load_stall: Duration::from_secs(10),
             inbound_bytes: 1 << 20,
+            keys: None,
             cards_max: 4096,
         }
     }

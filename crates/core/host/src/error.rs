@@ -284,6 +284,18 @@ pub enum OpError {
         /// The card.
         card: CardName,
     },
+    /// This host claims cards under keys, and has none for this one.
+    NoKey {
+        /// The card.
+        card: CardName,
+    },
+    /// The card is there, and answers no claim under the key that this host has for it.
+    KeyIgnored {
+        /// The card.
+        card: CardName,
+        /// How long the host waited.
+        waited: Duration,
+    },
     /// This host cancelled the operation.
     Cancelled {
         /// The card.
@@ -317,6 +329,8 @@ impl OpError {
             | Self::AwaitsRestart { card, .. }
             | Self::Peer { card, .. }
             | Self::AddressShared { card }
+            | Self::NoKey { card }
+            | Self::KeyIgnored { card, .. }
             | Self::Cancelled { card } => *card,
         }
     }
@@ -348,6 +362,17 @@ impl OpError {
                 format!("frames of {bulk} bytes do not get through, though short ones do: the path takes no jumbo frames")
             }
             Self::Absurd { what, .. } => format!("left out: {what}"),
+            Self::NoKey { .. } => {
+                "this host claims cards under keys only, and its file has none for this card: ask the rack's operator \
+                 for one, by `rackloom key host`"
+                    .to_owned()
+            }
+            Self::KeyIgnored { waited, .. } => format!(
+                "it is there, and has not answered a claim under its key for {}: it has no key, or another one, or this \
+                 machine's clock was set back",
+                Time(*waited)
+            ),
+            Self::Refused { code: ErrorCode::KeyNeeded, .. } => "it asks for a key: give --key FILE".to_owned(),
             Self::Refused { code, .. } => format!("refused: {}", code.meaning()),
             Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
             Self::Load { code, text, .. } if text.is_empty() => format!("did not take the image: {}", code.meaning()),
@@ -397,6 +422,8 @@ impl OpError {
             | Self::Kernel { .. }
             | Self::Load { .. }
             | Self::Peer { .. }
+            | Self::NoKey { .. }
+            | Self::KeyIgnored { .. }
             | Self::Cancelled { .. } => false,
         }
     }

@@ -1,6 +1,7 @@
 //! The host as a node.
 
 mod commands;
+mod gate;
 mod liveness;
 mod receive;
 mod scheduling;
@@ -16,6 +17,7 @@ use crate::card_info::CardInfo;
 use crate::config::Config;
 use crate::error::CardName;
 use crate::event::{Event, OpId};
+use crate::guard::Forged;
 use crate::loader::Loader;
 use crate::patience::Patience;
 use crate::peer::{Peer, PeerState};
@@ -24,7 +26,7 @@ use state::{Go, Place, Source};
 /// A host. Its methods are of four kinds:
 ///
 /// - **Getters** take `&self` and change nothing: [`mac`](Self::mac), [`cards`](Self::cards), [`card`](Self::card),
-///   [`claim_epoch`](Self::claim_epoch), [`pending`](Self::pending), [`ignored`](Self::ignored).
+///   [`claim_epoch`](Self::claim_epoch), [`pending`](Self::pending), [`ignored`](Self::ignored), [`forged`](Self::forged).
 /// - **Commands** begin an operation and return its [`OpId`], or act at once. Of cards: [`solicit`](Self::solicit),
 ///   [`claim`](Self::claim), [`release`](Self::release), [`counters`](Self::counters), [`manifest`](Self::manifest),
 ///   [`load`](Self::load). Under a claim: [`write`](Self::write), [`read`](Self::read), [`launch`](Self::launch),
@@ -61,6 +63,9 @@ pub struct Host {
     /// When the host may next ask all cards whether a card that has started again is one card.
     doubt_at: Instant,
     ignored: u64,
+    forged: Forged,
+    /// The newest counter of a claim or release.
+    claims: u64,
 }
 
 /// Draws the first request number apart from nonces and groups.
@@ -96,6 +101,8 @@ impl Host {
             next_seq: Rng::new(config.seed ^ SEQUENCE).next_u64() as u32,
             doubt_at: Instant::ZERO,
             ignored: 0,
+            forged: Forged::default(),
+            claims: 0,
             config,
         }
     }

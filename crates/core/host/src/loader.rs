@@ -166,6 +166,11 @@ impl Loader {
         (self.phase, self.pass_total - left, self.pass_total)
     }
 
+    /// Its members.
+    pub(crate) fn cards(&self) -> Vec<MacAddr> {
+        self.members.keys().copied().collect()
+    }
+
     pub(crate) fn has(&self, card: MacAddr) -> bool {
         self.members.contains_key(&card)
     }

@@ -5,8 +5,11 @@ use rackloom_node::{Duration, Instant};
 use crate::boots::Boots;
 use crate::card_info::CardInfo;
 use crate::error::{CardName, LastSeen};
+use crate::event::OpId;
+use crate::guard::Guard;
+use crate::keys::Keys;
 use crate::patience::Patience;
-use crate::request::Request;
+use crate::request::{Ask, Request};
 use crate::session::Session;
 
 /// Whether a card is up.
@@ -31,6 +34,8 @@ pub(crate) struct Peer {
     /// Pings since its last frame.
     pings: u32,
     pub(crate) session: Option<Session>,
+    /// Of a card that this host has a key for.
+    pub(crate) guard: Option<Guard>,
     pub(crate) requests: Vec<Request>,
     /// The newest epoch that this host was granted here, so that a restarted card grants another.
     pub(crate) last_epoch: u16,
@@ -41,8 +46,9 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(info: CardInfo, now: Instant, patience: &Patience, next_seq: u32) -> Self {
+    pub(crate) fn new(info: CardInfo, now: Instant, patience: &Patience, next_seq: u32, keys: Option<&Keys>) -> Self {
         Self {
+            guard: keys.and_then(|keys| keys.pair(info.mac)).map(Guard::new),
             boots: Boots::new(info.boot, next_seq),
             info,
             state: PeerState::Up,
@@ -72,6 +78,12 @@ impl Peer {
     /// What messages call it.
     pub(crate) const fn name(&self) -> CardName {
         CardName { mac: self.info.mac, unit: Some(self.info.unit) }
+    }
+
+    /// Whether this operation claims it under a key, and it was heard lately.
+    pub(crate) fn claims_in_vain(&self, op: OpId, now: Instant, interval: Duration) -> bool {
+        let claims = |r: &Request| r.op == op && matches!(r.ask, Ask::Claim { .. });
+        self.guard.is_some() && now - self.heard_at < interval * 3 && self.requests.iter().any(claims)
     }
 
     /// What errors say of it when it does not answer.

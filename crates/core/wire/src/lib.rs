@@ -24,6 +24,7 @@ mod packet;
 mod parse_error;
 mod pause;
 mod ranges;
+mod tagged;
 
 pub use batch::{parse_batch, put_record};
 pub use bridge_frame::{BridgeHead, BridgePacket};
@@ -37,6 +38,7 @@ pub use packet::{Head, Packet};
 pub use parse_error::{Ipv6Error, ParseError};
 pub use pause::{MAC_CONTROL, Pause};
 pub use ranges::{missing_report, parse_missing};
+pub use tagged::{Tagged, Trailer, with_trailer};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{
     FromBytes, IntoBytes,

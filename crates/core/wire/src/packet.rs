@@ -75,9 +75,13 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// See [`ParseError`]; nothing of such a frame may be used.
     pub fn parse(frame: &'a [u8]) -> Result<Self, ParseError> {
-        let Frame { dst, src, kind, flags, header, payload } = Frame::<Control>::parse(frame)?;
+        Ok(Self::of(Frame::parse(frame)?))
+    }
+
+    pub(crate) fn of(frame: Frame<'a, Control>) -> Self {
+        let Frame { dst, src, kind, flags, header, payload } = frame;
         let (epoch, seq, addr) = (header.epoch.get(), header.seq.get(), header.addr.get());
-        Ok(Self { head: Head { dst, src, kind, flags, epoch, seq, addr }, payload })
+        Self { head: Head { dst, src, kind, flags, epoch, seq, addr }, payload }
     }
 
     /// The payload as the struct that its kind carries, and what follows the struct; `None` if it is too short.

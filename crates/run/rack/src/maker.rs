@@ -42,6 +42,10 @@ impl Maker {
         if config.ports.len() >= usize::from(kind.ports_max()) {
             return Err(ConfigError::Range { field: "ports" });
         }
+        // The gateware makes no tags yet.
+        if kind == Kind::Rtl && config.keys.is_some() {
+            return Err(ConfigError::Range { field: "keys" });
+        }
         let config = Config { kind: kind.announced(), bulk: config.bulk.min(kind.bulk_max()), ..config };
         Ok(match kind {
             Kind::Model => AnyCard::Model(Box::new(Card::new(config, Arc::clone(&self.sandbox))?)),

@@ -48,7 +48,9 @@ impl Card {
                 if !self.is_admitted(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
-                self.session.renew(now);
+                if self.is_proven(head) {
+                    self.session.renew(now);
+                }
                 self.on_image(now, frame, packet);
             }
             Kind::ImageConfirmMissing => {
@@ -194,7 +196,10 @@ impl Card {
             boot: U32::new(self.shell.config.boot),
         };
         let answer = self.shell.head(claim.owner, Kind::SessionGrant, claim.epoch, seq);
-        self.shell.send(answer, &[grant.as_bytes()]);
+        match self.proof() {
+            None => self.shell.send(answer, &[grant.as_bytes()]),
+            Some((proof, said)) => self.shell.send(answer, &[grant.as_bytes(), proof.as_bytes(), said.as_bytes()]),
+        }
     }
 
     fn on_release(&mut self, now: Instant, packet: &Packet<'_>) {
@@ -231,7 +236,7 @@ impl Card {
             return;
         }
         let head = &packet.head;
-        if self.session.holds(head) {
+        if self.session.holds(head) && self.is_proven(head) {
             self.session.renew(now);
         }
         let pong = wire::Pong {

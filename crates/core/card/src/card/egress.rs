@@ -49,6 +49,7 @@ impl Card {
             self.shell.memory_failed.then(|| self.restart(now))?;
             self.shell.next_frame()
         })?;
+        let frame = self.seal(frame);
         self.shell.counters.frame(SENT, frame.len());
         Some(Output::Transmit(0, frame))
     }

@@ -40,7 +40,12 @@ impl Host {
             let card = self.name(card);
             return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
         }
-        if let Some(what) = self.card(card).and_then(CardInfo::absurdity) {
+        let has_key = self.peers.get(&card).is_some_and(|p| p.guard.is_some());
+        if self.has_keys() && self.card(card).is_some() && !has_key {
+            return self.failed(OpError::NoKey { card: self.name(card) });
+        }
+        // Under a key the grant tells what the card is; before, anybody may have announced it.
+        if let Some(what) = self.card(card).filter(|_| !has_key).and_then(CardInfo::absurdity) {
             return self.failed(OpError::Absurd { card: self.name(card), what });
         }
         if self.peers.get(&card).is_some_and(|p| p.boots.are_shared(now)) {
@@ -49,7 +54,7 @@ impl Host {
         }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let (epoch, most) = self.peers.get(&card).map_or((0, u16::MAX), |p| (p.last_epoch, p.bulk_max));
-        let bulk = self.config.bulk.min(most);
+        let bulk = self.config.bulk.min(most) - self.tag_room();
         self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk, renewals: 0 })
     }
 
@@ -306,8 +311,7 @@ impl Host {
         match card {
             None => {
                 if let Some(loader) = self.loads.remove(&op) {
-                    let frame = loader.abort();
-                    self.send(frame);
+                    self.send_to_each(loader.abort(), &loader.cards());
                     self.complete_load(now, op, loader);
                 }
             }

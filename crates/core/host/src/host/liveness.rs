@@ -115,7 +115,7 @@ impl Host {
 
     /// The claim is given up on both sides. One release goes to the card; if it is lost, a new claim of this host takes
     /// the old one over, and for others the lease runs out.
-    fn give_claim_up(&mut self, now: Instant, card: MacAddr, why: &OpError) {
+    pub(super) fn give_claim_up(&mut self, now: Instant, card: MacAddr, why: &OpError) {
         let Some(epoch) = self.claim_epoch(card) else { return };
         self.end_claim(now, card, why);
         let (src, kind, seq) = (self.mac(), Kind::SessionRelease, self.seq());

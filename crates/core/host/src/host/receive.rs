@@ -4,10 +4,11 @@ use bytes::Bytes;
 use rackloom_node::{Duration, Instant};
 use rackloom_transport::{Rtt, Sack};
 use rackloom_wire::{
-    AnnounceReason, BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal,
+    AnnounceReason, BULK_STANDARD, Counter, ErrorCode, FLAG_AUTH, Failure, HOSTS, Kind, MacAddr, Packet, Refusal,
 };
 
 use super::Host;
+use super::gate::begin_session;
 use crate::boots::Heard;
 use crate::card_info::CardInfo;
 use crate::ends::Ends;
@@ -23,7 +24,7 @@ use crate::writer::Writer;
 
 impl Host {
     pub(super) fn receive(&mut self, now: Instant, frame: &Bytes) {
-        let Ok(packet) = Packet::parse(frame) else { return self.ignore() };
+        let Some(packet) = self.open(frame) else { return self.ignore() };
         let dst = packet.head.dst;
         let ours = dst == self.config.mac || dst == HOSTS || dst == MacAddr::BROADCAST;
         let load = dst.is_multicast() && self.loads.values().any(|l| dst == MacAddr::group(l.group));
@@ -73,6 +74,8 @@ impl Host {
         match peer.boots.hear(now, pong.boot.get(), Some(packet.head.seq), self.next_seq) {
             // Its announcement, if it was heard already, has said the same.
             Heard::Present => {}
+            // Under a key a pong of the claim is the card's own, and one without a claim proves nothing.
+            _ if peer.guard.is_some() => {}
             Heard::Late => return,
             Heard::Rival => return self.contest(now, card),
             Heard::New => {
@@ -189,11 +192,15 @@ impl Host {
         let card = info.mac;
         let (mac, next_seq) = (self.config.mac, self.next_seq);
         match self.peers.get_mut(&card) {
+            Some(peer) if peer.guard.is_some() => {
+                self.handle_hint(now, packet.head.flags & FLAG_AUTH != 0, info);
+            }
             None => {
                 if self.peers.len() >= self.config.cards_max {
                     return self.ignore();
                 }
-                self.peers.insert(card, Peer::new(info.clone(), now, &self.patience, next_seq));
+                self.peers
+                    .insert(card, Peer::new(info.clone(), now, &self.patience, next_seq, self.config.keys.as_ref()));
                 self.events.push_back(Event::CardUp(info));
             }
             Some(peer) => {
@@ -232,7 +239,7 @@ impl Host {
     /// An answer to a request.
     fn handle_answer(&mut self, now: Instant, packet: &Packet<'_>) {
         let card = packet.head.src;
-        let next_seq = self.next_seq;
+        let (next_seq, room) = (self.next_seq, self.tag_room());
         let Some(peer) = self.peers.get_mut(&card) else { return self.ignore() };
         let Some(i) = peer.requests.iter().position(|r| r.seq == packet.head.seq) else { return };
         let request = &mut peer.requests[i];
@@ -242,15 +249,21 @@ impl Host {
                 if grant.nonce.get() != *nonce || packet.head.epoch == 0 {
                     return;
                 }
+                let said = peer.guard.as_mut().map(|guard| begin_session(guard, packet, grant));
                 let restarted = match peer.boots.hear(now, grant.boot.get(), Some(packet.head.seq), next_seq) {
+                    _ if said.is_some() => false,
                     Heard::Present => peer.info.boot != grant.boot.get(),
                     Heard::New => true,
                     Heard::Late => return,
                     Heard::Rival => return self.contest(now, card),
                 };
+                if let Some(said) = said {
+                    let Some(info) = said else { return };
+                    peer.info = info;
+                }
                 let epoch = packet.head.epoch;
                 // The card was asked for no more than this, and sends no more than it can.
-                let bulk = peer.info.bulk.min(*bulk);
+                let bulk = (peer.info.bulk - room).min(*bulk);
                 let session = Session {
                     ends: Ends { host: self.config.mac, card, epoch },
                     lease: options.lease.min(Duration::from_millis(u64::from(grant.lease_ms.get()))),
@@ -269,7 +282,7 @@ impl Host {
                 }
                 // What the card will announce, if that is not lost; else its next owner-less word would be no news.
                 (peer.info.owner, peer.info.epoch) = (Some(self.config.mac), epoch);
-                let old = peer.session.replace(session);
+                let (old, absurd) = (peer.session.replace(session), peer.info.absurdity());
                 let (op, name) = (peer.requests.remove(i).op, peer.name());
                 if let Some(old) = old {
                     self.end_session(now, card, old, &OpError::ClaimLost { card: name });
@@ -277,14 +290,25 @@ impl Host {
                 if restarted {
                     self.doubt(now);
                 }
-                return self.complete(op, Ok(Outcome::Claimed { epoch }));
+                let result = match absurd {
+                    None => Ok(Outcome::Claimed { epoch }),
+                    Some(what) => Err(OpError::Absurd { card: name, what }),
+                };
+                if let Err(why) = &result {
+                    self.give_claim_up(now, card, why);
+                }
+                return self.complete(op, result);
             }
             (Ask::Release { .. }, Kind::SessionReleased) => Ok(Outcome::Released),
             (Ask::Window { .. }, Kind::SessionWindowDone) => Ok(Outcome::WindowSet),
             (Ask::Route { .. }, Kind::SessionRouteDone) => Ok(Outcome::RouteSet),
             (Ask::Counters { got }, Kind::SessionCounters) => {
-                if packet.head.addr != got.len() as u64 || packet.payload.is_empty() {
+                if packet.head.addr != got.len() as u64 {
                     return;
+                }
+                if packet.payload.is_empty() {
+                    // A card of an earlier build has fewer: of what the others count it has nothing.
+                    got.resize(Counter::COUNT, 0);
                 }
                 let words = packet.payload.chunks_exact(8);
                 got.extend(words.map(|w| u64::from_be_bytes(w.try_into().expect("eight bytes"))));
@@ -313,6 +337,16 @@ impl Host {
                 if code == ErrorCode::StaleEpoch && request.renew(now, next_seq, self.rng.next_u64()) {
                     self.next_seq = self.next_seq.wrapping_add(1);
                     return self.ask_due(now, card);
+                }
+                if code == ErrorCode::StaleBoot
+                    && let Some(guard) = &mut peer.guard
+                {
+                    // Announced was another boot, by mistake or malice. This is the card's own word.
+                    if guard.learn_boot(r.detail.get() as u32) {
+                        request.next_part(now, request.seq);
+                        self.ask_due(now, card);
+                    }
+                    return;
                 }
                 if code == ErrorCode::Claimed {
                     peer.info.owner = Some(r.holder);

@@ -27,6 +27,7 @@ impl Host {
             return None;
         }
         if let Some(frame) = self.control.pop_front() {
+            let frame = self.seal(now, frame);
             self.pacer.sent(now, frame.len());
             return Some(Output::Transmit(0, frame));
         }
@@ -53,6 +54,11 @@ impl Host {
             };
             if let Some(frame) = frame {
                 self.ready.push_back(source);
+                if let Some(frames) = self.single_of(source, &frame) {
+                    frames.into_iter().for_each(|frame| self.send(frame));
+                    return self.next_output(now);
+                }
+                let frame = self.seal(now, frame);
                 self.pacer.sent(now, frame.len());
                 return Some(Output::Transmit(0, frame));
             }
@@ -104,8 +110,13 @@ impl Host {
         while let Some(op) = late(&self.deadlines, now).or_else(|| late(&self.limits, self.patience.now())) {
             let place = self.ops.get(&op).expect("an operation with a deadline is under way");
             let (card, waited) = (place.card.unwrap_or_default(), now - place.begun);
-            let seen = self.peers.get(&card).map(|p| p.last_seen(now));
-            self.give_up(now, op, OpError::Deadline { card: self.name(card), waited, seen });
+            let name = self.name(card);
+            let peer = self.peers.get(&card);
+            let why = match peer.filter(|p| p.claims_in_vain(op, now, interval)) {
+                Some(_) => OpError::KeyIgnored { card: name, waited },
+                None => OpError::Deadline { card: name, waited, seen: peer.map(|p| p.last_seen(now)) },
+            };
+            self.give_up(now, op, why);
         }
     }
 
@@ -152,7 +163,9 @@ impl Host {
 
     pub(super) fn send_go(&mut self, number: u32) {
         let (dst, src, epoch) = (MacAddr::group(self.group), self.mac(), self.group);
-        self.send(Head { dst, src, kind: Kind::ExecGo, flags: 0, epoch, seq: number, addr: 0 }.frame(&[]));
+        let frame = Head { dst, src, kind: Kind::ExecGo, flags: 0, epoch, seq: number, addr: 0 }.frame(&[]);
+        let claimed: Vec<_> = self.peers.iter().filter(|(_, p)| p.session.is_some()).map(|(card, _)| *card).collect();
+        self.send_to_each(frame, &claimed);
     }
 
     /// Reports each percent of a load's progress, and each change of its phase.

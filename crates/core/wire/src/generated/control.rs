@@ -56,7 +56,8 @@ pub const GROUP: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x01, 0x00, 0x00]);
 pub const FLAG_RESEND: u8 = 1 << 0;
 /// The sender asks for an acknowledgement of what arrived so far, at once.
 pub const FLAG_ACK_NOW: u8 = 1 << 1;
-/// Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it.
+/// An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts
+/// it; docs/src/internals/authentication.md says which frames a card with a key takes without.
 pub const FLAG_AUTH: u8 = 1 << 2;
 
 /// The EtherTypes by which a frame of this family is recognised.
@@ -1063,6 +1064,10 @@ pub enum ErrorCode {
     MemoryFault = 10,
     /// The card has no part that could do it.
     Unsupported = 11,
+    /// The card takes claims under a key only.
+    KeyNeeded = 12,
+    /// The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag.
+    StaleBoot = 13,
     /// The image is larger than the staging area.
     ImageTooLarge = 16,
     /// The staged bytes do not have the digest announced.
@@ -1103,6 +1108,8 @@ impl ErrorCode {
             9 => Self::UnknownLaunch,
             10 => Self::MemoryFault,
             11 => Self::Unsupported,
+            12 => Self::KeyNeeded,
+            13 => Self::StaleBoot,
             16 => Self::ImageTooLarge,
             17 => Self::ImageDigest,
             18 => Self::ImageFormat,
@@ -1133,6 +1140,8 @@ impl ErrorCode {
             Self::UnknownLaunch => "unknown-launch",
             Self::MemoryFault => "memory-fault",
             Self::Unsupported => "unsupported",
+            Self::KeyNeeded => "key-needed",
+            Self::StaleBoot => "stale-boot",
             Self::ImageTooLarge => "image-too-large",
             Self::ImageDigest => "image-digest",
             Self::ImageFormat => "image-format",
@@ -1162,6 +1171,10 @@ impl ErrorCode {
             Self::UnknownLaunch => "The card knows nothing of this launch.",
             Self::MemoryFault => "The card's memory cannot be used.",
             Self::Unsupported => "The card has no part that could do it.",
+            Self::KeyNeeded => "The card takes claims under a key only.",
+            Self::StaleBoot => {
+                "The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag."
+            }
             Self::ImageTooLarge => "The image is larger than the staging area.",
             Self::ImageDigest => "The staged bytes do not have the digest announced.",
             Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",
@@ -1205,11 +1218,11 @@ pub struct Header {
 
 const _: () = assert!(size_of::<Header>() == 18);
 
-/// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved; `length` does not count it.
+/// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set; `length` does not count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct AuthTrailer {
-    /// Id of the key.
+    /// Zero: which key it is follows from the addresses and the kind.
     pub key: U32,
     /// Grows with each frame under this key, so that a repeated frame is recognised.
     pub counter: U64,
@@ -1310,6 +1323,16 @@ pub struct Grant {
 }
 
 const _: () = assert!(size_of::<Grant>() == 16);
+
+/// Follows a grant's payload in a frame with a tag; an Announce follows it, which the tag makes the card's own word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Proof {
+    /// Random number of the card for this claim: with the claim's it makes the session's key.
+    pub card_nonce: U64,
+}
+
+const _: () = assert!(size_of::<Proof>() == 8);
 
 /// Payload of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -1662,11 +1685,19 @@ pub enum Counter {
     BridgeResent,
     /// Frames that came in on one port and left on another.
     PassedFrames,
+    /// Dropped by a card with a key: a frame without a tag that is taken under a tag only.
+    AuthUntagged,
+    /// Dropped by a card with a key: a tag from an address that no host with a key has, or that holds no claim.
+    AuthUnknown,
+    /// Dropped by a card with a key: the tag is wrong. Forged, changed, or of a claim that a restart has ended.
+    AuthWrong,
+    /// Dropped by a card with a key: the frame's counter was used before, or is too old to tell.
+    AuthReplay,
 }
 
 impl Counter {
     /// How many there are.
-    pub const COUNT: usize = 45;
+    pub const COUNT: usize = 49;
 
     /// How many every card counts. The others are of parts that a card may lack, which then reports 0.
     pub const COMMON: usize = 36;
@@ -1718,5 +1749,9 @@ impl Counter {
         "bridge_denied",
         "bridge_resent",
         "passed_frames",
+        "auth_untagged",
+        "auth_unknown",
+        "auth_wrong",
+        "auth_replay",
     ];
 }

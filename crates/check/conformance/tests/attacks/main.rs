@@ -1,0 +1,138 @@
+//! Attacks on cards with keys while a job runs: no result is wrong, no load lies, nothing is executed or read that the
+//! owner has not asked for, and counters name what was tried.
+#![allow(missing_docs, unreachable_pub)]
+
+mod forge;
+mod segment;
+
+use forge::{ATTACKS, Seen};
+use rackloom_card::{Config, Pace};
+use rackloom_host::{ClaimOptions, Event, Host, OpError, OpId};
+use rackloom_node::{Duration, Frame, Node, Rng};
+use rackloom_rack::{AnyCard, Kind, Maker};
+use rackloom_wire::{Counter, U32};
+use segment::{CARDS, Segment};
+
+/// What the cards have executed, written, activated and read, as they count it.
+fn deeds(segment: &Segment) -> [u64; 4] {
+    [Counter::Launches, Counter::Writes, Counter::ImagesActivated, Counter::Reads].map(|c| segment.count(c))
+}
+
+/// How an operation has ended.
+fn end_of(events: &[Event], op: OpId) -> Option<Result<(), OpError>> {
+    events.iter().find_map(|e| match e {
+        Event::Completed { op: o, result } if *o == op => Some(result.clone().map(|_| ())),
+        _ => None,
+    })
+}
+
+#[test]
+fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
+    let mut calm = Segment::new(1);
+    let took = calm.run(None).unwrap();
+    let done = deeds(&calm);
+    assert_eq!(
+        (calm.forged().total(), calm.count(Counter::AuthWrong)),
+        (0, 0),
+        "without a stranger nothing is counted"
+    );
+    assert!(ATTACKS.len() >= 25, "{}", ATTACKS.len());
+    let mut failed = Vec::new();
+    for (name, seen, attack) in ATTACKS {
+        let mut segment = Segment::new(1);
+        let mut log = Vec::new();
+        let mut stranger = move |frame: &Frame, rng: &mut Rng| {
+            log.push(frame.clone());
+            attack(frame, &log, rng)
+        };
+        let under = match segment.run(Some(&mut stranger)) {
+            Ok(under) => under,
+            Err(why) => {
+                failed.push(format!("{name}: the job failed: {why}"));
+                continue;
+            }
+        };
+        let (forged, count) = (segment.forged(), |counter| segment.count(counter));
+        let named = match seen {
+            Seen::CardUntagged => count(Counter::AuthUntagged),
+            Seen::CardUnknown => count(Counter::AuthUnknown),
+            Seen::CardWrong => count(Counter::AuthWrong),
+            Seen::CardReplay => count(Counter::AuthReplay),
+            Seen::CardTruncated => count(Counter::DropTruncated),
+            Seen::CardKind => count(Counter::DropKind),
+            Seen::HostUntagged => forged.untagged,
+            Seen::HostWrong => forged.wrong,
+            Seen::HostReplayed => forged.replayed,
+            Seen::Harmless => 1,
+        };
+        if segment.attacks == 0 || deeds(&segment) != done || under > took * 2 || named == 0 {
+            failed.push(format!(
+                "{name}: {} frames sent, {forged:?}, counted {named}; deeds {:?} and not {done:?}; {under:?} and not {took:?}",
+                segment.attacks,
+                deeds(&segment)
+            ));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn what_was_recorded_before_restarts_is_of_no_use_after_them() {
+    let mut calm = Segment::new(2);
+    calm.run(None).unwrap();
+    let done = deeds(&calm);
+    let restarts: [fn(&mut Segment); 2] = [Segment::restart_cards, Segment::restart_host];
+    for restart in [&restarts[..1], &restarts[1..], &restarts] {
+        let mut segment = Segment::new(2);
+        segment.run(None).unwrap();
+        let recorded = segment.log.clone();
+        restart.iter().for_each(|restart| restart(&mut segment));
+        segment.settle(Duration::from_secs(3), &mut None);
+        let before = deeds(&segment);
+        let mut at = 0;
+        let mut replay = move |_: &Frame, _: &mut Rng| {
+            let some: Vec<_> = recorded.iter().skip(at).take(3).cloned().collect();
+            at += some.len();
+            some
+        };
+        segment.run(Some(&mut replay)).unwrap();
+        // Launches are the job's own, and none of those that were recorded.
+        assert_eq!(deeds(&segment)[0] - before[0], done[0]);
+        assert!(segment.count(Counter::AuthWrong) + segment.count(Counter::AuthReplay) > 0);
+    }
+}
+
+/// The host has believed a forged announcement: the card tells its boot under a tag, and the claim succeeds at once.
+#[test]
+fn a_forged_boot_number_costs_a_claim_one_more_question() {
+    let mut segment = Segment::new(3);
+    segment.settle(Duration::from_millis(300), &mut None);
+    let is_announce =
+        |f: &&Frame| forge::kind(f) == Some(rackloom_wire::Kind::DiscoveryAnnounce) && f[6..12] == CARDS[0].0;
+    let lie = forge::announce(segment.log.iter().find(is_announce).unwrap(), |a| a.boot = U32::new(999));
+    segment.host.handle_frame(segment.now, 0, lie);
+    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+    let events = segment.settle(Duration::from_millis(10), &mut None);
+    assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+}
+
+#[test]
+fn who_lacks_a_key_is_told_so_on_either_side() {
+    let mut segment = Segment::new(4);
+    let open = |mac| Maker::shared().make(Kind::Model, Config { memory: 4 << 20, ..Config::new(mac, Pace::Virtual) });
+    segment.cards = CARDS.map(|mac| open(mac).unwrap()).into();
+    segment.settle(Duration::from_millis(300), &mut None);
+    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+    let events = segment.settle(Duration::from_secs(20), &mut None);
+    let why = end_of(&events, op);
+    assert!(matches!(why, Some(Err(OpError::KeyIgnored { .. }))), "{why:?}");
+    assert!(segment.cards.iter().filter_map(AnyCard::as_model).any(|c| c.counters().get(Counter::DropAuth) > 0));
+
+    let mut segment = Segment::new(4);
+    segment.host = Host::new(rackloom_host::Config::simulated(segment.host.mac(), 4, 10_000_000_000));
+    segment.settle(Duration::from_millis(300), &mut None);
+    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+    let events = segment.settle(Duration::from_millis(10), &mut None);
+    let why = end_of(&events, op).unwrap().unwrap_err().to_string();
+    assert!(why.contains("asks for a key: give --key FILE"), "{why}");
+}

@@ -1,0 +1,225 @@
+//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a stranger
+//! who hears all, has every address, and is heard before anybody else.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+use rackloom_auth::{CardKey, RackKey};
+use rackloom_card::{Config as CardConfig, Keys as CardKeys, Pace};
+use rackloom_host::{Arg, Config, Event, Forged, Host, Job, JobEvent, JobOptions, Keys, OpError, Tile, Work};
+use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
+use rackloom_rack::{AnyCard, Kind, Maker};
+use rackloom_wire::{Counter, MacAddr};
+
+pub const CARDS: [MacAddr; 2] = [MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2])];
+/// A host that has keys for the same cards, and is the stranger's.
+pub const OTHER_HOST: u16 = 2;
+const HOST: u16 = 1;
+const TILES: usize = 6;
+/// Elements of a tile: several frames in each direction.
+const ELEMENTS: usize = 500;
+/// Time that a frame is under way.
+const HOP: Duration = Duration::from_micros(5);
+
+/// What a stranger makes of each frame that he hears: frames of his own.
+pub type Attack = dyn FnMut(&Frame, &mut Rng) -> Vec<Frame>;
+
+pub struct Segment {
+    pub now: Instant,
+    pub host: Host,
+    pub cards: Vec<AnyCard>,
+    /// All that was ever sent by host and cards.
+    pub log: Vec<Frame>,
+    wire: VecDeque<(Instant, Frame)>,
+    rng: Rng,
+    /// Frames that the stranger has sent.
+    pub attacks: u64,
+    boots: u32,
+    hosts: u64,
+}
+
+pub fn rack_key() -> RackKey {
+    RackKey::new([7; 16])
+}
+
+pub fn card_key(card: MacAddr) -> CardKey {
+    rack_key().card(card.0, 0)
+}
+
+pub fn host_keys(number: u16, claims_from: u64) -> Keys {
+    let pairs: BTreeMap<_, _> = CARDS.map(|card| (card, card_key(card).host(number.into(), 0))).into();
+    Keys::new(number, pairs, claims_from)
+}
+
+impl Segment {
+    pub fn new(seed: u64) -> Self {
+        let mut segment = Self {
+            now: Instant::ZERO,
+            host: host(seed, 1 << 40),
+            cards: Vec::new(),
+            log: Vec::new(),
+            wire: VecDeque::new(),
+            rng: Rng::new(seed),
+            attacks: 0,
+            boots: 100,
+            hosts: seed,
+        };
+        segment.restart_cards();
+        segment
+    }
+
+    /// Power comes back: other boots, and an empty memory.
+    pub fn restart_cards(&mut self) {
+        self.boots += 1;
+        let boot = self.boots;
+        let card = |(unit, mac): (usize, MacAddr)| {
+            let mut config = CardConfig::new(mac, Pace::Virtual);
+            (config.unit, config.memory, config.boot, config.seed) = (unit as u16, 4 << 20, boot, boot.into());
+            config.keys = Some(CardKeys::new(card_key(mac), [(HOST, 0), (OTHER_HOST, 0)]));
+            Maker::shared().make(Kind::Model, config).unwrap()
+        };
+        self.cards = CARDS.into_iter().enumerate().map(card).collect();
+    }
+
+    /// The host's program ends and starts again, with the same address.
+    pub fn restart_host(&mut self) {
+        self.hosts += 1;
+        self.host = host(self.hosts, (1 << 40) + self.now.as_nanos());
+    }
+
+    /// Sum of a counter over the cards.
+    pub fn count(&self, counter: Counter) -> u64 {
+        self.cards.iter().filter_map(AnyCard::as_model).map(|card| card.counters().get(counter)).sum()
+    }
+
+    pub fn forged(&self) -> Forged {
+        self.host.forged()
+    }
+
+    /// Runs the job to its end; how long it took, or why it failed. All results are compared.
+    pub fn run(&mut self, mut attack: Option<&mut Attack>) -> Result<Duration, OpError> {
+        let began = self.now;
+        let image = Bytes::from_static(rackloom_builtin_roles::image("burn").unwrap());
+        self.host.solicit(self.now, Duration::from_micros(100));
+        self.settle(Duration::from_millis(1), &mut None);
+        let work = Box::new(Hashes { got: vec![None; TILES] });
+        let mut job = Job::start(self.now, &mut self.host, image, work, JobOptions::default());
+        let limit = self.now + Duration::from_secs(30);
+        while !job.is_over() {
+            assert!(self.now < limit, "the job does not end: {job:?}");
+            let events = self.settle(Duration::from_micros(200), &mut attack);
+            let mut told = job.handle_timeout(self.now, &mut self.host);
+            for event in &events {
+                told.extend(job.handle(self.now, &mut self.host, event));
+            }
+            for told in told {
+                if let JobEvent::Failed(why) = told {
+                    return Err(why);
+                }
+            }
+        }
+        let took = self.now - began;
+        job.release(self.now, &mut self.host);
+        self.settle(Duration::from_millis(2), &mut attack);
+        let work: Box<dyn std::any::Any> = job.into_work();
+        for (tile, got) in work.downcast::<Hashes>().unwrap().got.iter().enumerate() {
+            let right: Vec<u8> = (0..ELEMENTS).flat_map(|i| result(element(tile, i)).to_le_bytes()).collect();
+            assert!(got.as_deref() == Some(&right[..]), "tile {tile} is wrong, and nobody says so");
+        }
+        Ok(took)
+    }
+
+    /// Lets this time pass; what the host has told.
+    pub fn settle(&mut self, time: Duration, attack: &mut Option<&mut Attack>) -> Vec<Event> {
+        let end = self.now + time;
+        let mut events = Vec::new();
+        loop {
+            self.poll(&mut events, attack);
+            let next = self.wire.front().map(|(at, _)| *at);
+            let timers = self.cards.iter().filter_map(Node::next_deadline).chain(self.host.next_deadline()).min();
+            let due = next.into_iter().chain(timers).min().filter(|at| *at <= end);
+            let Some(due) = due else { break };
+            self.now = self.now.max(due);
+            while self.wire.front().is_some_and(|(at, _)| *at <= self.now) {
+                let (_, frame) = self.wire.pop_front().unwrap();
+                self.host.handle_frame(self.now, 0, frame.clone());
+                self.poll(&mut events, attack);
+                for card in &mut self.cards {
+                    card.handle_frame(self.now, 0, frame.clone());
+                }
+                self.poll(&mut events, attack);
+            }
+            self.host.handle_timeout(self.now);
+            for card in &mut self.cards {
+                card.handle_timeout(self.now);
+            }
+        }
+        self.now = end;
+        events
+    }
+
+    fn poll(&mut self, events: &mut Vec<Event>, attack: &mut Option<&mut Attack>) {
+        let mut sent = Vec::new();
+        while let Some(output) = self.host.poll(self.now) {
+            match output {
+                Output::Transmit(_, frame) => sent.push(frame),
+                Output::Event(event) => events.push(event),
+            }
+        }
+        for card in &mut self.cards {
+            while let Some(output) = card.poll(self.now) {
+                if let Output::Transmit(0, frame) = output {
+                    sent.push(frame);
+                }
+            }
+        }
+        for frame in sent {
+            let strange = attack.as_mut().map(|attack| attack(&frame, &mut self.rng)).unwrap_or_default();
+            self.attacks += strange.len() as u64;
+            // He is quicker than the frame that he has heard.
+            self.wire.extend(strange.into_iter().map(|frame| (self.now + HOP, frame)));
+            self.wire.push_back((self.now + HOP, frame.clone()));
+            self.log.push(frame);
+        }
+    }
+}
+
+fn host(seed: u64, claims_from: u64) -> Host {
+    let keys = host_keys(HOST, claims_from);
+    let mut config = Config::simulated(keys.address([0; 3]), seed, 10_000_000_000);
+    config.keys = Some(keys);
+    Host::new(config)
+}
+
+fn element(tile: usize, i: usize) -> u64 {
+    (tile as u64) << 52 | (i as u64) << 40 | 50
+}
+
+/// What the role makes of an element: 64 rounds of SplitMix64.
+fn result(element: u64) -> u64 {
+    (0..64).fold(element, |z, _| Rng::new(z).next_u64())
+}
+
+struct Hashes {
+    got: Vec<Option<Bytes>>,
+}
+
+impl Work for Hashes {
+    fn tiles(&self) -> usize {
+        TILES
+    }
+
+    fn tile_bytes(&self) -> u64 {
+        2 * (ELEMENTS as u64 * 8).next_multiple_of(64)
+    }
+
+    fn inputs(&mut self, tile: usize) -> Tile {
+        let words: Vec<u8> = (0..ELEMENTS).flat_map(|i| element(tile, i).to_le_bytes()).collect();
+        let args = vec![Arg::Input(0), Arg::Output(0), Arg::Value(ELEMENTS as u64)];
+        Tile { kernel: 0, inputs: vec![words.into()], output: ELEMENTS as u64 * 8, args }
+    }
+
+    fn output(&mut self, tile: usize, output: Bytes) {
+        assert!(self.got[tile].replace(output).is_none(), "tile {tile} was given twice");
+    }
+}

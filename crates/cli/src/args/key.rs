@@ -1,0 +1,64 @@
+//! Options of `rackloom key`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueHint};
+use rackloom::MacAddr;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyAction {
+    /// Draw a rack's key: keep it away from cards and hosts
+    New {
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
+    },
+    /// Make the keys of cards, for `rackloom up --keys`
+    Cards {
+        /// The rack's key
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        rack: PathBuf,
+        /// Numbers of the hosts that may claim these cards; 7.1 for the second key of host 7, once its first is withdrawn
+        #[arg(long, value_name = "N[.GENERATION]", value_delimiter = ',', required = true)]
+        hosts: Vec<HostName>,
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
+        /// Addresses of the cards
+        #[arg(value_name = "ADDRESS", required = true)]
+        cards: Vec<MacAddr>,
+    },
+    /// Make the keys of a host, for --key
+    Host {
+        /// The rack's key
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        rack: PathBuf,
+        /// The host's number, from 0 to 65535; 7.1 for its second key
+        #[arg(long, value_name = "N[.GENERATION]")]
+        host: HostName,
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
+        /// Addresses of the cards that it may claim
+        #[arg(value_name = "ADDRESS", required = true)]
+        cards: Vec<MacAddr>,
+    },
+}
+
+/// A host's number, and the generation of its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostName {
+    pub(crate) number: u16,
+    pub(crate) generation: u32,
+}
+
+impl std::str::FromStr for HostName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, generation) = text.split_once('.').unwrap_or((text, "0"));
+        let number = number.parse().map_err(|_| "a host's number is 0 to 65535".to_owned())?;
+        let generation = generation.parse().map_err(|_| "a generation is a number".to_owned())?;
+        Ok(Self { number, generation })
+    }
+}

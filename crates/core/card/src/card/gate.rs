@@ -1,0 +1,90 @@
+//! The way in for control frames: what the analyzer lets through and, on a card with a key, the guard.
+
+use rackloom_auth::Agreement;
+use rackloom_node::{Frame, Instant};
+use rackloom_wire::{Announce, AnnounceReason, Counter, ErrorCode, FLAG_AUTH, Head, Kind, MacAddr, Packet, Proof, U64};
+
+use super::Card;
+use crate::analyzer::{Claimed, Filter};
+use crate::discovery;
+use crate::guard::Verdict;
+use crate::session::Claim;
+
+impl Card {
+    /// What frames are judged by at present.
+    pub(super) fn filter(&self) -> Filter {
+        let claim = self.session.claim().map(|c| Claimed { owner: c.owner, epoch: c.epoch, group: c.group });
+        Filter { mac: self.shell.config.mac, claim, load: self.loader.group() }
+    }
+
+    /// A frame has come in on port 0.
+    pub(super) fn handle_control(&mut self, now: Instant, frame: &Frame) {
+        let judged = match self.guard {
+            None => self.filter().analyze(frame).map(Some),
+            Some(_) => self.judge(frame),
+        };
+        match judged {
+            Ok(Some(packet)) => self.dispatch(now, frame, &packet),
+            Ok(None) => {}
+            Err(drop) => return self.shell.counters.inc(drop),
+        }
+        self.settle(now);
+    }
+
+    /// What the guard lets through; flag AUTH of it says whether a tag has proven its sender.
+    fn judge<'a>(&mut self, frame: &'a Frame) -> Result<Option<Packet<'a>>, Counter> {
+        let tagged = self.filter().analyze_tagged(frame)?;
+        let (mut packet, boot) = (tagged.packet, self.shell.config.boot);
+        let Some(guard) = &mut self.guard else { return Ok(Some(packet)) };
+        match guard.judge(boot, &packet.head, tagged.trailer.as_ref()) {
+            Verdict::Drop(counter) => return Err(counter),
+            Verdict::Ignore => return Ok(None),
+            Verdict::NoKey => {
+                self.shell.counters.inc(Counter::AuthUntagged);
+                self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::KeyNeeded, 0);
+                return Ok(None);
+            }
+            Verdict::StaleBoot => {
+                self.shell.counters.inc(Counter::AuthWrong);
+                self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::StaleBoot, boot.into());
+                return Ok(None);
+            }
+            Verdict::Take { proven: true } => packet.head.flags |= FLAG_AUTH,
+            Verdict::Take { proven: false } => packet.head.flags &= !FLAG_AUTH,
+        }
+        Ok(Some(packet))
+    }
+
+    /// Whether a frame is from whom its address says, as far as this card can tell.
+    pub(super) const fn is_proven(&self, head: &Head) -> bool {
+        self.guard.is_none() || head.flags & FLAG_AUTH != 0
+    }
+
+    /// A claim is granted: under keys a session begins, with a nonce of this card's.
+    pub(super) fn begin_session(&mut self, claim: &Claim) {
+        if let Some(guard) = &mut self.guard {
+            let (card_nonce, boot) = (self.shell.rng.next_u64(), self.shell.config.boot);
+            guard.begin(claim.owner, &Agreement { host_nonce: claim.nonce, card_nonce, boot, epoch: claim.epoch });
+        }
+    }
+
+    /// Who gets announcements of its own, under a tag.
+    pub(super) fn witness(&self) -> Option<MacAddr> {
+        self.owner().filter(|_| self.guard.is_some())
+    }
+
+    /// What a grant under a tag says beside the claim's terms.
+    pub(super) fn proof(&self) -> Option<(Proof, Announce)> {
+        let card_nonce = U64::new(self.guard.as_ref()?.card_nonce()?);
+        let announce = discovery::body(&self.shell.config, &self.facts(), AnnounceReason::Changed);
+        Some((Proof { card_nonce }, announce))
+    }
+
+    /// A frame as it leaves.
+    pub(super) fn seal(&mut self, frame: Frame) -> Frame {
+        match &mut self.guard {
+            None => frame,
+            Some(guard) => guard.seal(self.shell.config.boot, frame),
+        }
+    }
+}
