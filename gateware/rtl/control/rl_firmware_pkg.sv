@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources f04029fc55e3acb1. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources c3e2c469d8a875b9. Change that, not this.
 // code 26744, variables 5684, stack 272, free 68 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;
@@ -1422,7 +1422,7 @@ package rl_firmware_pkg;
       8'h00, 8'h45, 8'h00, 8'ha5, 8'h00, 8'h35, 8'h00, 8'h86, 8'ha6, 8'h85, 8'hc5, 8'hb6,
       8'hd5, 8'hc7, 8'hd6, 8'hb5, 8'hc5, 8'h00, 8'h10, 8'h00, 8'h5f, 8'h01, 8'h11, 8'h81,
       8'h91, 8'h21, 8'h31, 8'h41, 8'h51, 8'h61, 8'h71, 8'h00, 8'h85, 8'h44, 8'h04, 8'h05,
-      8'h00, 8'h80, 8'hd4, 8'hd0, 8'h05, 8'hd0, 8'h84, 8'hec, 8'h95, 8'h90, 8'h44, 8'h04,
+      8'h00, 8'h80, 8'h14, 8'h10, 8'h05, 8'h10, 8'h84, 8'hec, 8'h95, 8'h90, 8'h44, 8'h04,
       8'hd0, 8'h90, 8'h00, 8'h85, 8'h40, 8'h00, 8'h34, 8'h10, 8'h04, 8'hc0, 8'h05, 8'h04,
       8'h00, 8'hc0, 8'h05, 8'h10, 8'h04, 8'hc0, 8'h95, 8'h94, 8'haa, 8'h35, 8'h55, 8'h05,
       8'h45, 8'h25, 8'hb9, 8'h95, 8'hb5, 8'hc0, 8'h64, 8'h4b, 8'ha9, 8'h25, 8'hb4, 8'h05,
@@ -2107,7 +2107,7 @@ package rl_firmware_pkg;
       8'h00, 8'h88, 8'h30, 8'h00, 8'h00, 8'h00, 8'h00, 8'h88, 8'h00, 8'hfc, 8'hfc, 8'h00,
       8'h00, 8'h00, 8'h00, 8'hfc, 8'hfc, 8'h00, 8'h00, 8'h00, 8'hfc, 8'hfd, 8'h02, 8'h02,
       8'h02, 8'h03, 8'h01, 8'h01, 8'h01, 8'h01, 8'h01, 8'h00, 8'hae, 8'h02, 8'h02, 8'h00,
-      8'h00, 8'h00, 8'h02, 8'h02, 8'h00, 8'h02, 8'h01, 8'h80, 8'h00, 8'h76, 8'h02, 8'h02,
+      8'h00, 8'h00, 8'h03, 8'h03, 8'h00, 8'h03, 8'h01, 8'h80, 8'h00, 8'h76, 8'h02, 8'h02,
       8'h77, 8'h01, 8'h00, 8'h88, 8'h00, 8'h30, 8'h09, 8'h00, 8'h00, 8'h0a, 8'h00, 8'h00,
       8'h00, 8'h09, 8'h00, 8'h00, 8'h00, 8'h08, 8'hfc, 8'hff, 8'h02, 8'h00, 8'h01, 8'h00,
       8'h00, 8'h01, 8'h00, 8'h00, 8'h00, 8'h01, 8'h01, 8'h32, 8'h00, 8'h01, 8'h00, 8'h00,
