@@ -150,6 +150,18 @@ fn a_forged_boot_number_costs_a_claim_one_more_question() {
     assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
 }
 
+/// Pings had tags of a claim that was over, and the card had restarted since: it was taken for gone.
+#[test]
+fn a_card_that_was_given_back_and_has_restarted_is_still_heard() {
+    let mut segment = Segment::new(5);
+    segment.run(None).unwrap();
+    segment.restart_cards();
+    segment.settle(Duration::from_secs(8), &mut None);
+    assert!(CARDS.iter().all(|card| segment.host.card(*card).is_some()));
+    assert_eq!((segment.count(Counter::AuthWrong), segment.count(Counter::AuthUnknown)), (0, 0));
+    segment.run(None).unwrap();
+}
+
 #[test]
 fn who_lacks_a_key_is_told_so_on_either_side() {
     let mut segment = Segment::new(4);
