@@ -1,5 +1,5 @@
-//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a stranger
-//! who hears all, has every address, and is heard before anybody else.
+//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a
+//! stranger who hears all, has every address, and is heard before anybody else.
 
 use std::collections::{BTreeMap, VecDeque};
 
