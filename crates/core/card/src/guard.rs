@@ -175,7 +175,7 @@ fn says_key_needed(packet: &Packet<'_>) -> bool {
 /// Under which key a card with a key takes a kind of frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// None: questions that anybody may ask; and image data, which the digest judges that a begin has named under a tag.
+    /// None: questions that anybody may ask; and image data, judged by the digest that a begin has named under a tag.
     Open,
     /// None, but only under the session's key it renews the lease.
     Renews,
