@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Explain, Failure, Result};
+use crate::format::hex;
 
 /// The rack's key.
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,10 +119,6 @@ pub(crate) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
     text.push('\n');
     let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).during(what())?;
     out.write_all(text.as_bytes()).during(what())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn parse(text: &str) -> Result<[u8; 16]> {

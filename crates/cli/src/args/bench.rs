@@ -23,12 +23,18 @@ pub(crate) enum Bench {
         /// Use standard frames instead of jumbo frames
         #[arg(long)]
         standard: bool,
+        /// Load as often into cards with keys, and compare
+        #[arg(long)]
+        keys: bool,
     },
     /// Read 8 bytes of a card's memory, again and again
     Rtt {
         /// Number of reads to measure
         #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
         reads: u32,
+        /// Read as often from a card with a key, and compare
+        #[arg(long)]
+        keys: bool,
     },
     /// Read a card's memory through the bridge, beside datagrams of UDP
     Rma {

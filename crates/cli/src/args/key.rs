@@ -18,7 +18,7 @@ pub(crate) enum KeyAction {
         /// The rack's key
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         rack: PathBuf,
-        /// Numbers of the hosts that may claim these cards; 7.1 for the second key of host 7, once its first is withdrawn
+        /// Numbers of the hosts that may claim these cards; 7.1 for the second key of host 7, its first being withdrawn
         #[arg(long, value_name = "N[.GENERATION]", value_delimiter = ',', required = true)]
         hosts: Vec<HostName>,
         /// The file to make; only you can read it

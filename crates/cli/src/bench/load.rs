@@ -27,6 +27,7 @@ pub(crate) struct Parameters {
     pub(crate) bytes: u64,
     pub(crate) times: u16,
     pub(crate) standard: bool,
+    pub(crate) keys: bool,
 }
 
 /// The figures.
@@ -62,6 +63,8 @@ pub(crate) struct BenchLoad {
     memcpy_gbps: f64,
     /// Rate of the load, as a fraction of that of the copies.
     ratio: f64,
+    /// Median time of as many loads into cards with keys, seconds, if that was asked for.
+    keyed_seconds: Option<f64>,
     /// Peak memory of this process, bytes.
     peak_resident: u64,
 }
@@ -71,12 +74,6 @@ const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
-    let mut local =
-        rack::of_models(p.cards, Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live, rate: None })?;
-    let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
-    let rack = rack::connect(&local, options)?;
-    let roster = rack::discover_all(&local, &rack, cx.global.discover)?;
-    let cards: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
     let size = usize::try_from(p.bytes).unwrap_or(usize::MAX);
     // Two images in turn: a card that already has the image would have nothing to do.
     let images = ["ptrans", "vadd"].map(|role| {
@@ -87,23 +84,13 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     });
     let [first, second] = images;
     let images = [first?, second?];
-    rack.claim(&cards, ClaimOptions::default()).wait_all()?;
-    let mut reports: Vec<LoadReport> = Vec::new();
-    for time in 0..usize::from(p.times) {
-        let image = &images[time % 2];
-        let bytes = image.len() as u64;
-        let progress = cx.ui.progress(&format!("load {}", time + 1), bytes, Amount::Bytes);
-        let report = rack.load(&cards, image.clone(), Commit::Each, show(progress.clone(), bytes)).wait();
-        progress.finish();
-        let report = report?;
-        if let Some(why) = report.fault().cloned() {
-            return Err(Failure::from(rackloom::Error::from(why)));
-        }
-        reports.push(report);
-    }
+    let mut reports = measure(cx, p, bulk, &images, false)?;
+    let keyed = if p.keys { Some(measure(cx, p, bulk, &images, true)?) } else { None };
+    let keyed_seconds = keyed.map(|mut reports| {
+        reports.sort_by_key(LoadReport::total);
+        reports[reports.len() / 2].total().as_secs_f64()
+    });
     let peak_resident = peak_resident();
-    drop(rack);
-    local.clear();
 
     let runs: Vec<_> = reports.iter().map(|r| r.total().as_secs_f64()).collect();
     reports.sort_by_key(LoadReport::total);
@@ -127,10 +114,41 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
         memcpy_seconds: copied,
         memcpy_gbps: bits / copied / 1e9,
         ratio: copied / seconds,
+        keyed_seconds,
         peak_resident,
     };
     cx.ui.result(&report, || text(&report));
     Ok(Exit::Ok)
+}
+
+/// The loads, into cards with keys or without.
+fn measure(cx: &Context, p: &Parameters, bulk: u16, images: &[Bytes; 2], keys: bool) -> Result<Vec<LoadReport>> {
+    let shape = Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live, rate: None };
+    let (mut local, keys) = match keys {
+        true => rack::of_keyed_models(p.cards, shape).map(|(local, keys)| (local, Some(keys)))?,
+        false => (rack::of_models(p.cards, shape)?, None),
+    };
+    let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, keys, ..RackOptions::default() };
+    let rack = rack::connect(&local, options)?;
+    let roster = rack::discover_all(&local, &rack, cx.global.discover)?;
+    let cards: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
+    rack.claim(&cards, ClaimOptions::default()).wait_all()?;
+    let mut reports: Vec<LoadReport> = Vec::new();
+    for time in 0..usize::from(p.times) {
+        let image = &images[time % 2];
+        let bytes = image.len() as u64;
+        let progress = cx.ui.progress(&format!("load {}", time + 1), bytes, Amount::Bytes);
+        let report = rack.load(&cards, image.clone(), Commit::Each, show(progress.clone(), bytes)).wait();
+        progress.finish();
+        let report = report?;
+        if let Some(why) = report.fault().cloned() {
+            return Err(Failure::from(rackloom::Error::from(why)));
+        }
+        reports.push(report);
+    }
+    drop(rack);
+    local.clear();
+    Ok(reports)
 }
 
 /// The time of this many copies of the image, each to memory of its own, as the cards make them.
@@ -150,8 +168,10 @@ fn copy(image: &Bytes, times: u16) -> Duration {
 
 fn text(r: &BenchLoad) -> String {
     let seconds = |s: f64| format::time(Duration::from_secs_f64(s));
+    let keyed =
+        r.keyed_seconds.map(|s| format!("with keys: {}, {:.2} x the rate without\n", seconds(s), r.seconds / s));
     format!(
-        "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n\
+        "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n{}\
          as many plain copies: {} ({:.1} Gb/s); the load reaches {:.0} % of that\n\
          memory {}; {} threads of {}\n",
         format::bytes(r.image_bytes),
@@ -159,6 +179,7 @@ fn text(r: &BenchLoad) -> String {
         r.bulk,
         seconds(r.seconds),
         r.gbps,
+        keyed.unwrap_or_default(),
         seconds(r.memcpy_seconds),
         r.memcpy_gbps,
         100.0 * r.ratio,

@@ -17,11 +17,11 @@ use crate::failure::Result;
 pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
     warn_if_debug(cx);
     match *bench {
-        Bench::Load { cards, bytes, times, standard } => {
-            load::run(cx, &load::Parameters { cards, bytes, times, standard })
+        Bench::Load { cards, bytes, times, standard, keys } => {
+            load::run(cx, &load::Parameters { cards, bytes, times, standard, keys })
         }
         Bench::Nic { time, mtu, streams } => nic::run(cx, nic::Parameters { seconds: time, mtu, streams }),
-        Bench::Rtt { reads } => rtt::run(cx, reads),
+        Bench::Rtt { reads, keys } => rtt::run(cx, reads, keys),
         Bench::Rma { reads } => rma::run(cx, reads),
         Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
     }

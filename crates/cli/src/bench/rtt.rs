@@ -1,6 +1,6 @@
 //! `rackloom bench rtt`: the time of reads of 8 bytes of a card's memory, one after another, live in this process.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rackloom::{ClaimOptions, RackOptions};
@@ -36,6 +36,8 @@ pub(crate) struct BenchRtt {
     p99_us: f64,
     /// Longest, microseconds.
     max_us: f64,
+    /// Median of as many reads from a card with a key, microseconds, if that was asked for.
+    keyed_median_us: Option<f64>,
     /// Peak memory of this process, bytes.
     peak_resident: u64,
 }
@@ -44,13 +46,15 @@ pub(crate) struct BenchRtt {
 const WARM_UP: u32 = 1000;
 const PATTERN: [u8; 8] = *b"rackloom";
 
-pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
-    let local = rack::of_models(
-        1,
-        Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None },
-    )?;
+/// The times of so many reads, sorted.
+fn measure(cx: &Context, reads: u32, keys: bool) -> Result<Vec<Duration>> {
+    let shape = Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None };
+    let (local, keys) = match keys {
+        true => rack::of_keyed_models(1, shape).map(|(local, keys)| (local, Some(keys)))?,
+        false => (rack::of_models(1, shape)?, None),
+    };
     let card = local.mac(0);
-    let rack = rack::connect(&local, RackOptions::default())?;
+    let rack = rack::connect(&local, RackOptions { keys, ..RackOptions::default() })?;
     rack::discover_all(&local, &rack, cx.global.discover)?;
     rack.claim(&[card], ClaimOptions::default()).wait_all()?;
     rack.write(card, ROLE_PRIVATE, Bytes::from_static(&PATTERN)).wait()?;
@@ -67,6 +71,13 @@ pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
         }
     }
     times.sort();
+    Ok(times)
+}
+
+pub(crate) fn run(cx: &Context, reads: u32, keys: bool) -> Result<Exit> {
+    let times = measure(cx, reads, false)?;
+    let keyed = if keys { Some(measure(cx, reads, true)?) } else { None };
+    let keyed_median_us = keyed.map(|times| times[(times.len() - 1) / 2].as_secs_f64() * 1e6);
     let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
     let report = BenchRtt {
         schema: "rackloom.bench-rtt/1",
@@ -78,15 +89,20 @@ pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
         median_us: at(0.5),
         p99_us: at(0.99),
         max_us: at(1.0),
+        keyed_median_us,
         peak_resident: peak_resident(),
     };
     cx.ui.result(&report, || {
+        let keyed = report
+            .keyed_median_us
+            .map(|us| format!("with a key: median {us:.1} us, {:.2} x the speed without\n", report.median_us / us));
         format!(
-            "8-byte reads: median {:.1} us, 99 % within {:.1} us, {:.1} to {:.1} us\nmemory {}; {} threads of {}\n",
+            "8-byte reads: median {:.1} us, 99 % within {:.1} us, {:.1} to {:.1} us\n{}memory {}; {} threads of {}\n",
             report.median_us,
             report.p99_us,
             report.min_us,
             report.max_us,
+            keyed.unwrap_or_default(),
             format::memory(report.peak_resident),
             report.threads,
             report.processor

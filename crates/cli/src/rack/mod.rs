@@ -2,9 +2,11 @@
 
 pub(crate) mod control;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rackloom::{Rack, RackOptions};
+use rackloom::{Keys, Rack, RackOptions};
+use rackloom_auth::RackKey;
 pub(crate) use rackloom_card::Pace;
 pub(crate) use rackloom_rack::{Kind, LiveRack, Network, NicPlug, Removal, ServedNetwork, Shape, Topology};
 use rackloom_rack::{Maker, NetworkError, RackError};
@@ -25,6 +27,20 @@ pub(crate) fn of_models(cards: u16, shape: Shape) -> Result<LiveRack> {
         rack.add(Kind::Model)?;
     }
     Ok(rack)
+}
+
+/// The same with keys, which protect nothing: what they cost is measured. And those of a host.
+pub(crate) fn of_keyed_models(cards: u16, shape: Shape) -> Result<(LiveRack, Keys)> {
+    let mut rack = local(shape, Topology::default())?;
+    let key = RackKey::new([1; 16]);
+    let mut pairs = BTreeMap::new();
+    for unit in 0..cards {
+        let card = rack.mac(unit);
+        let own = key.card(card.0, 0);
+        pairs.insert(card, own.host(0, 0));
+        rack.add_with(Kind::Model, |config| config.keys = Some(rackloom_card::Keys::new(own, [(0, 0)])))?;
+    }
+    Ok((rack, Keys::new(0, pairs, 1)))
 }
 
 /// A host on the rack's switch.

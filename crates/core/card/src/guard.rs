@@ -4,7 +4,7 @@
 //! them, have tags by the pair's key of claims, since both may come when there is no session; all else of a claim has
 //! tags by the session's key. What the card says of itself to everybody has no tag.
 //!
-//! A claim that has ended is remembered until the next one ends, so that its host is told, under a tag, that it is over.
+//! A claim that has ended is remembered until the next one ends: its host learns under a tag that it is over.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(crate) enum Verdict {
     Ignore,
     /// A claim without a tag: dropped, and answered so.
     NoKey,
-    /// A claim whose tag is wrong: the host may have another boot in mind, and is told.
+    /// A claim whose tag is wrong: the host may have another boot in mind, and gets an answer.
     StaleBoot,
     /// It is taken. `proven`: by its tag it is from the host whose address it has.
     Take { proven: bool },
@@ -175,7 +175,7 @@ fn says_key_needed(packet: &Packet<'_>) -> bool {
 /// Under which key a card with a key takes a kind of frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// None: questions that anybody may ask; and image data, which the digest judges that a begin under a tag has named.
+    /// None: questions that anybody may ask; and image data, judged by the digest that a begin has named under a tag.
     Open,
     /// None, but only under the session's key it renews the lease.
     Renews,

@@ -46,7 +46,10 @@ impl Guard {
     /// A frame to the card as it leaves. `hint`: the boot number that it announces; `counter`: of this claim or
     /// release, should it be one. `None` if it cannot be sent.
     pub(crate) fn seal(&mut self, frame: &Frame, hint: u32, counter: u64) -> Option<Frame> {
-        match Packet::parse(frame).ok()?.head.kind {
+        let head = Packet::parse(frame).ok()?.head;
+        match head.kind {
+            // Without a claim: the card may have forgotten the last one.
+            Kind::SessionPing if head.epoch == 0 => None,
             Kind::DiscoverySolicit | Kind::SessionCountersGet | Kind::SessionManifestGet | Kind::ImageData => None,
             Kind::SessionClaim | Kind::SessionRelease => {
                 self.asked = self.boot.unwrap_or(hint);

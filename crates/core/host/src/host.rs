@@ -26,7 +26,8 @@ use state::{Go, Place, Source};
 /// A host. Its methods are of four kinds:
 ///
 /// - **Getters** take `&self` and change nothing: [`mac`](Self::mac), [`cards`](Self::cards), [`card`](Self::card),
-///   [`claim_epoch`](Self::claim_epoch), [`pending`](Self::pending), [`ignored`](Self::ignored), [`forged`](Self::forged).
+///   [`claim_epoch`](Self::claim_epoch), [`pending`](Self::pending), [`ignored`](Self::ignored),
+///   [`forged`](Self::forged).
 /// - **Commands** begin an operation and return its [`OpId`], or act at once. Of cards: [`solicit`](Self::solicit),
 ///   [`claim`](Self::claim), [`release`](Self::release), [`counters`](Self::counters), [`manifest`](Self::manifest),
 ///   [`load`](Self::load). Under a claim: [`write`](Self::write), [`read`](Self::read), [`launch`](Self::launch),

@@ -76,6 +76,40 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// Several attacks at a time, each at some frames only, on a segment that loses frames, with restarts in between.
+#[test]
+fn seeds_of_mixed_attacks_make_nothing_wrong() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed ^ 0xA77A_C4ED);
+        let mut segment = Segment::new(seed);
+        segment.loss = if rng.chance(0.5) { 0.05 } else { 0.0 };
+        if rng.chance(0.3) {
+            segment.run(None).unwrap_or_else(|why| panic!("seed {seed}, before: {why}"));
+            if rng.chance(0.5) {
+                segment.restart_cards();
+            }
+            segment.restart_host();
+            segment.settle(Duration::from_secs(6), &mut None);
+        }
+        let mut log = segment.log.clone();
+        let drawn: Vec<_> = (0..=rng.below(4)).map(|_| &ATTACKS[rng.below(ATTACKS.len() as u64) as usize]).collect();
+        let chance = [0.05, 0.3, 1.0][rng.below(3) as usize];
+        let attacks = drawn.clone();
+        let mut stranger = move |frame: &Frame, rng: &mut Rng| {
+            log.push(frame.clone());
+            let now: Vec<_> = attacks.iter().filter(|_| rng.chance(chance)).collect();
+            let mut sent: Vec<_> = now.into_iter().flat_map(|(.., attack)| attack(frame, &log, rng)).collect();
+            if rng.chance(chance) {
+                sent.push(log[rng.below(log.len() as u64) as usize].clone());
+            }
+            sent
+        };
+        let names: Vec<_> = drawn.iter().map(|(name, ..)| *name).collect();
+        segment.run(Some(&mut stranger)).unwrap_or_else(|why| panic!("seed {seed}, {names:?}: {why}"));
+        segment.cards.iter().filter_map(AnyCard::as_model).for_each(rackloom_card::Card::check_invariants);
+    }
+}
+
 #[test]
 fn what_was_recorded_before_restarts_is_of_no_use_after_them() {
     let mut calm = Segment::new(2);
@@ -114,6 +148,18 @@ fn a_forged_boot_number_costs_a_claim_one_more_question() {
     let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
     let events = segment.settle(Duration::from_millis(10), &mut None);
     assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+}
+
+/// Pings had tags of a claim that was over, and the card had restarted since: it was taken for gone.
+#[test]
+fn a_card_that_was_given_back_and_has_restarted_is_still_heard() {
+    let mut segment = Segment::new(5);
+    segment.run(None).unwrap();
+    segment.restart_cards();
+    segment.settle(Duration::from_secs(8), &mut None);
+    assert!(CARDS.iter().all(|card| segment.host.card(*card).is_some()));
+    assert_eq!((segment.count(Counter::AuthWrong), segment.count(Counter::AuthUnknown)), (0, 0));
+    segment.run(None).unwrap();
 }
 
 #[test]

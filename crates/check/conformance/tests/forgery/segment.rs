@@ -1,5 +1,5 @@
-//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a stranger
-//! who hears all, has every address, and is heard before anybody else.
+//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a
+//! stranger who hears all, has every address, and is heard before anybody else.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,6 +31,8 @@ pub struct Segment {
     /// All that was ever sent by host and cards.
     pub log: Vec<Frame>,
     wire: VecDeque<(Instant, Frame)>,
+    /// Probability that a frame of host or cards is lost.
+    pub loss: f64,
     rng: Rng,
     /// Frames that the stranger has sent.
     pub attacks: u64,
@@ -59,6 +61,7 @@ impl Segment {
             cards: Vec::new(),
             log: Vec::new(),
             wire: VecDeque::new(),
+            loss: 0.0,
             rng: Rng::new(seed),
             attacks: 0,
             boots: 100,
@@ -178,7 +181,9 @@ impl Segment {
             self.attacks += strange.len() as u64;
             // He is quicker than the frame that he has heard.
             self.wire.extend(strange.into_iter().map(|frame| (self.now + HOP, frame)));
-            self.wire.push_back((self.now + HOP, frame.clone()));
+            if !self.rng.chance(self.loss) {
+                self.wire.push_back((self.now + HOP, frame.clone()));
+            }
             self.log.push(frame);
         }
     }
