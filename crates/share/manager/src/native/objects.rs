@@ -13,6 +13,7 @@ use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
 use super::output::Output;
+use super::printing::Printing;
 use super::runtime::{Device, Runtime, Table, make};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -71,6 +72,7 @@ pub struct NativeProgram {
     pub(super) program: Program,
     /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
+    pub(super) printing: Arc<Printing>,
     pub(super) charge: Arc<Charge>,
 }
 
@@ -84,6 +86,7 @@ pub struct NativeKernel {
     pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
+    pub(super) printing: Arc<Printing>,
     /// Its own, and that of its program, which the runtime keeps as long.
     pub(super) _charges: (Charge, Arc<Charge>),
 }

@@ -21,6 +21,7 @@ use super::handles::{Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
 use super::output::Output;
+use super::printing::Printing;
 use super::query;
 use super::registration::Registration;
 use super::runtime::{call, make};
@@ -142,6 +143,8 @@ impl Space for NativeSpace {
 
     fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<NativeProgram, Code> {
         let len = bytes.len();
+        let printing = if form == Form::Source { Printing::default() } else { Printing::unknown() };
+        printing.learn(&bytes);
         let program = match form {
             Form::Source => {
                 let text = bytes.as_ptr().cast::<c_char>();
@@ -167,7 +170,7 @@ impl Space for NativeSpace {
             }
         }?;
         let (program, charge) = (Program::new(self.table, program), Arc::new(charge));
-        Ok(NativeProgram { program, busy: Mutex::default(), charge })
+        Ok(NativeProgram { program, busy: Mutex::default(), printing: Arc::new(printing), charge })
     }
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
@@ -178,6 +181,7 @@ impl Space for NativeSpace {
     }
 
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
+        program.printing.learn(options.as_bytes());
         let options = options_with_info(options)?;
         let _busy = lock(&program.busy);
         let (raw, device) = (program.program.raw(), &raw const self.device.0);
@@ -234,7 +238,8 @@ impl Space for NativeSpace {
         }
         // A program with a log, even if linking failed.
         let (program, charge) = (Program::new(self.table, linked), Arc::new(charge));
-        let program = NativeProgram { program, busy: Mutex::default(), charge };
+        let printing = Arc::new(Printing::unknown()); // Its inputs may be binaries.
+        let program = NativeProgram { program, busy: Mutex::default(), printing, charge };
         let build = self.built(linked, status);
         Ok((program, build))
     }
@@ -269,7 +274,8 @@ impl Space for NativeSpace {
         let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
         let (held, _charges) = (Mutex::new(held), (charge, Arc::clone(&program.charge)));
-        Ok(NativeKernel { kernel, kinds, held, wrong: Mutex::default(), last_ns: AtomicU64::new(0), _charges })
+        let (wrong, last_ns, printing) = (Mutex::default(), AtomicU64::new(0), Arc::clone(&program.printing));
+        Ok(NativeKernel { kernel, kinds, held, wrong, last_ns, printing, _charges })
     }
 
     fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {
@@ -280,8 +286,10 @@ impl Space for NativeSpace {
         self.wants_times.store(true, Ordering::Release);
     }
 
-    fn printed(&self, pass: &mut dyn FnMut(Printed<'_>)) {
-        self.output.iter().for_each(|output| output.pass(pass));
+    fn printed(&self, kernel: &NativeKernel, pass: &mut dyn FnMut(Printed<'_>)) {
+        if kernel.printing.is_possible() {
+            self.output.iter().for_each(|output| output.pass(pass));
+        }
     }
 
     fn begin(&self) {

@@ -269,8 +269,8 @@ impl<S: Space> UnderWay<'_, S> {
         tenant.space.flush();
         for (event, ticket, mut operation) in started.drain(..) {
             let ended = tenant.space.finish(ticket, &mut operation);
-            if matches!(operation, Operation::Launch { .. }) {
-                tenant.space.printed(&mut |printed| text.send(printed));
+            if let Operation::Launch { kernel, .. } = &operation {
+                tenant.space.printed(kernel, &mut |printed| text.send(printed));
             }
             let sink = match operation {
                 Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
