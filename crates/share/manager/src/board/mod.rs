@@ -170,6 +170,10 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// # Errors
     /// OpenCL's code; the operation has ended all the same.
     fn finish(&self, ticket: Self::Ticket, operation: &mut Operation<Self>) -> Result<Times, Code>;
+
+    /// Waits for the end of this and all `count - 1` operations before it at once, if it can; [`Self::finish`] follows
+    /// for each of them.
+    fn settle(&self, _last: &Self::Ticket, _count: usize) {}
 }
 
 /// Include names, and the programs that hold the headers' text.

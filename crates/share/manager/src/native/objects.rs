@@ -34,6 +34,8 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
+    /// Operations that were waited for together: how many of them have no times yet, and when all had ended.
+    pub(super) settled: (AtomicU64, AtomicU64),
     /// What its kernels print, if the process is the tenant's own.
     pub(super) output: Option<Output>,
     /// Whether no other tenant's bytes can be in the memory of new buffers.
@@ -122,6 +124,7 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            settled: Default::default(),
             output: None,
             has_own_memory: false,
             registers: None,

@@ -294,6 +294,7 @@ impl Space for NativeSpace {
 
     fn begin(&self) {
         self.output.iter().for_each(Output::begin);
+        self.settled.0.store(0, Ordering::Relaxed);
         if self.measures() || !self.wants_times.load(Ordering::Acquire) {
             return;
         }
@@ -323,6 +324,10 @@ impl Space for NativeSpace {
     fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {
         work::finish(self, ticket, operation)
     }
+
+    fn settle(&self, last: &Ticket, count: usize) {
+        work::settle(self, last, count);
+    }
 }
 
 impl NativeSpace {
@@ -346,14 +351,39 @@ mod tests {
     use super::*;
     use crate::native::coherence::is_coherent;
     use crate::native::runtime::{Device, Runtime, installed};
+    use rackloom_opencl_wire::now_ns;
 
-    #[test]
-    fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
+    fn space() -> NativeSpace {
         let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
         let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
         let runtime = Runtime::open(&library).unwrap().remove(0);
         let device = Device(runtime.devices().unwrap()[0]);
-        let space = NativeSpace::new(runtime, device).unwrap();
+        NativeSpace::new(runtime, device).unwrap()
+    }
+
+    #[test]
+    fn what_is_waited_for_together_has_had_equal_parts_of_the_time() {
+        let space = space();
+        space.begin();
+        let mut operations = [const { Operation::<NativeSpace>::Marker }; 4];
+        let tickets: Vec<_> = operations.iter_mut().map(|operation| space.start(operation).unwrap()).collect();
+        space.settle(&tickets[3], 4);
+        let settled = now_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let finish = |(ticket, operation)| space.finish(ticket, operation).unwrap();
+        let times: Vec<_> = tickets.into_iter().zip(&mut operations).map(finish).collect();
+        let (began, ended) = (times[0].started, times[3].ended);
+        assert!(ended <= settled, "{} ns later", ended - settled);
+        for (n, times) in (1..).zip(&times) {
+            assert!(times.ended.abs_diff(began + n * (ended - began) / 4) < 8, "{n}: {times:?}");
+        }
+        let ticket = space.start(&mut operations[0]).unwrap();
+        assert!(space.finish(ticket, &mut operations[0]).unwrap().ended > settled, "it was waited for alone");
+    }
+
+    #[test]
+    fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
+        let space = space();
         let plain = space.queue().raw();
         space.begin();
         assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");
