@@ -133,7 +133,7 @@ impl SharedPage {
     /// For the worker: publishes its counters. One thread at a time.
     pub(super) fn publish(&self, counters: &WorkerCounters) {
         self.write(|cells| {
-            cells.iter().zip(counters.words()).for_each(|(cell, word)| cell.store(word, Ordering::Relaxed))
+            cells.iter().zip(counters.words()).for_each(|(cell, word)| cell.store(word, Ordering::Relaxed));
         });
     }
 

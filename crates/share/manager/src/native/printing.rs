@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the text of a program that prints has at least one of: the function's name, or a way to spell it otherwise or
-/// elsewhere. Those are `##` and its other forms (`%:`, `??=`), lines that go on behind a backslash, included files, and
-/// assembly, by which a kernel may write to the output itself.
+/// elsewhere. Those are `##` and its other forms (`%:`, `??=`), lines that go on behind a backslash, included files,
+/// and assembly, by which a kernel may write to the output itself.
 const SIGNS: [&[u8]; 7] = [b"printf", b"include", b"##", b"%:", b"??", b"\\", b"asm"];
 
 /// Whether kernels may print.

