@@ -3,27 +3,34 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::bulk::Remote;
 use crate::error::Closed;
 use crate::limits::Limits;
 use crate::sys::map::Block;
 
-#[derive(Debug, Default)]
-pub(super) struct Store {
+/// Transfers are `T`.
+#[derive(Debug)]
+pub(super) struct Store<T> {
     /// Bytes held in transfers of both directions.
     pub(super) bytes: u64,
     pub(super) count: usize,
     /// Complete transfers from the client, until they are taken.
-    pub(super) incoming: BTreeMap<u64, Remote>,
+    pub(super) incoming: BTreeMap<u64, T>,
     /// Transfers to the client, until they are written.
-    pub(super) outgoing: VecDeque<Remote>,
+    pub(super) outgoing: VecDeque<T>,
     /// Memory of past transfers, kept for the next ones: touching fresh pages costs more than the copy into them. It
     /// belongs to this client alone, so that no client sees what another has sent.
     spare: Vec<Arc<Block>>,
     pub(super) closed: Option<Closed>,
 }
 
-impl Store {
+impl<T> Default for Store<T> {
+    fn default() -> Self {
+        let (incoming, outgoing) = (BTreeMap::new(), VecDeque::new());
+        Self { bytes: 0, count: 0, incoming, outgoing, spare: Vec::new(), closed: None }
+    }
+}
+
+impl<T> Store<T> {
     pub(super) fn has_room(&self, limits: &Limits, len: u64) -> bool {
         self.count < limits.bulk_count_max && len <= limits.bulk_bytes_max.saturating_sub(self.bytes)
     }

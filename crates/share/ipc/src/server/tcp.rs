@@ -36,7 +36,7 @@ pub(super) struct TcpPeer {
     wake: OwnedFd,
     rx: Mutex<Rx>,
     tx: Mutex<Tx>,
-    store: Mutex<Store>,
+    store: Mutex<Store<Remote>>,
     /// Something in `store` has changed.
     store_changed: Condvar,
     limits: Limits,
