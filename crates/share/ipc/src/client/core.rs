@@ -72,14 +72,36 @@ impl Core {
     }
 
     pub(super) fn send_any(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
-        self.check()?;
-        if body.len() > BODY_MAX {
-            return Err(ChannelError::TooLong { len: body.len() });
-        }
-        let sent = match &self.link {
+        self.check_message(body)?;
+        self.judge(match &self.link {
             Link::Shm(link) => link.send(self, kind, body),
             Link::Tcp(link) => link.send(self, kind, body),
-        };
+        })
+    }
+
+    pub(super) fn send_later(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
+        let Link::Tcp(link) = &self.link else { return self.send(kind, body) };
+        if kind >= RESERVED {
+            return Err(ChannelError::ReservedKind(kind));
+        }
+        self.check_message(body)?;
+        self.judge(link.send_later(self, kind, body))
+    }
+
+    /// Sends what was kept. If that fails, the channel is closed, as all who use it learn.
+    pub(super) fn flush(&self) {
+        if let Link::Tcp(link) = &self.link {
+            let _ = self.judge(link.flush(self));
+        }
+    }
+
+    fn check_message(&self, body: &[u8]) -> Result<(), ChannelError> {
+        self.check()?;
+        if body.len() > BODY_MAX { Err(ChannelError::TooLong { len: body.len() }) } else { Ok(()) }
+    }
+
+    /// Closes the channel if sending has failed.
+    fn judge(&self, sent: Result<(), Closed>) -> Result<(), ChannelError> {
         sent.map_err(|why| {
             self.close(why);
             ChannelError::Closed(self.closed().unwrap_or(why))

@@ -32,7 +32,7 @@ use crate::tls::{Authorities, Trust};
 pub struct ClientConfig {
     /// Proof of the right to connect, as the server requires it.
     pub token: Token,
-    /// How threads wait; on one node only.
+    /// How threads wait.
     pub spin: Spin,
     /// Authorities that must vouch for servers over TLS, and may for those whose endpoint names their key.
     pub authorities: Option<Authorities>,
@@ -66,11 +66,13 @@ impl Client {
         let link = match to {
             Endpoint::Unix(path) => Link::Shm(ShmLink::connect(path, config.token, FEATURES, config.spin)?.0),
             Endpoint::Tcp(_) if to.is_exposed() && !config.insecure => return Err(ChannelError::Exposed),
-            Endpoint::Tcp(address) => Link::Tcp(TcpLink::connect(&[*address], None, config.token, FEATURES)?),
+            Endpoint::Tcp(address) => {
+                Link::Tcp(TcpLink::connect(&[*address], None, config.token, FEATURES, config.spin)?)
+            }
             Endpoint::Tls(address) => {
                 let trust = Trust::new(&address.host, address.pin, config.authorities.as_ref())?;
                 let addresses = address.resolve().map_err(ChannelError::io("look the server's name up"))?;
-                Link::Tcp(TcpLink::connect(&addresses, Some(&trust), config.token, FEATURES)?)
+                Link::Tcp(TcpLink::connect(&addresses, Some(&trust), config.token, FEATURES, config.spin)?)
             }
         };
         let is_tcp = matches!(link, Link::Tcp(_));
@@ -110,6 +112,15 @@ impl Client {
         self.core.send(kind, body)
     }
 
+    /// Sends a message that the server need not have before the next one, or before a thread waits or polls here: until
+    /// then it may be kept, to leave together with others.
+    ///
+    /// # Errors
+    /// As for [`Self::send`].
+    pub fn send_later(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
+        self.core.send_later(kind, body)
+    }
+
     /// Waits until `done` returns something, and handles messages meanwhile. `done` is called at the beginning and
     /// after messages have been handled, by this thread alone; it checks what the handler has changed.
     ///
@@ -119,6 +130,7 @@ impl Client {
         if !self.core.is_ours() {
             return Err(ChannelError::Forked);
         }
+        self.core.flush();
         self.core.dispatcher.wait(&self.core, deadline, &mut done)
     }
 
@@ -131,6 +143,7 @@ impl Client {
         if dispatch::in_handler() {
             return Err(ChannelError::Reentrant);
         }
+        self.core.flush();
         self.core.dispatcher.handle_now(&self.core);
         Ok(())
     }

@@ -17,7 +17,8 @@ use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::hello::{Hello, Role, Token, Welcome};
-use crate::limits::{GRACE, GREETING_TIMEOUT, LAST_WORDS};
+use crate::limits::{GRACE, GREETING_TIMEOUT, LAST_WORDS, Spin};
+use crate::spin::Spinner;
 use crate::sys::map::Block;
 use crate::sys::socket;
 use crate::tls::Trust;
@@ -27,8 +28,10 @@ use crate::tls::Trust;
 pub(super) struct TcpLink {
     main: Wire,
     bulk: Wire,
-    tx: Mutex<()>,
+    /// Messages that leave with the next one.
+    tx: Mutex<Vec<u8>>,
     rx: Mutex<Decoder>,
+    spinner: Mutex<Spinner>,
     /// Wakes the client's own thread.
     poke: OwnedFd,
     /// That thread sleeps for a long time, because another thread reads.
@@ -61,6 +64,7 @@ impl TcpLink {
         trust: Option<&Trust>,
         token: Token,
         features: u64,
+        spin: Spin,
     ) -> Result<Self, ChannelError> {
         let mut hello = Hello { role: Role::Messages, features, token, session: [0; 16] };
         let (main, welcome) = greet(to, trust, &hello)?;
@@ -71,8 +75,9 @@ impl TcpLink {
         Ok(Self {
             main,
             bulk,
-            tx: Mutex::new(()),
+            tx: Mutex::default(),
             rx: Mutex::default(),
+            spinner: Mutex::new(Spinner::new(spin)),
             poke: poke.map_err(|e| ChannelError::io("make an event")(e.into()))?,
             parked: AtomicBool::new(false),
             bulk_tx: Mutex::new(1),
@@ -87,8 +92,36 @@ impl TcpLink {
 
     /// Writes a message in one call; only what the socket has no room for follows in others.
     pub(super) fn send(&self, core: &Core, kind: u32, body: &[u8]) -> Result<(), Closed> {
-        let _tx = lock(&self.tx);
-        self.write_all(core, &self.main, &frame::message_head(kind, body.len()), body)
+        let mut held = lock(&self.tx);
+        let head = frame::message_head(kind, body.len());
+        if held.is_empty() {
+            return self.write_all(core, &self.main, &head, body);
+        }
+        held.extend_from_slice(&head);
+        let sent = self.write_all(core, &self.main, &held, body);
+        held.clear();
+        sent
+    }
+
+    /// Keeps a message that the server need not have before the next one, or before somebody waits: a call of the
+    /// system costs more than most messages.
+    pub(super) fn send_later(&self, core: &Core, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        let mut held = lock(&self.tx);
+        if held.len() + MESSAGE_HEAD + body.len() > HELD_MAX {
+            drop(held);
+            return self.send(core, kind, body);
+        }
+        held.extend_from_slice(&frame::message_head(kind, body.len()));
+        held.extend_from_slice(body);
+        Ok(())
+    }
+
+    /// Sends what was kept.
+    pub(super) fn flush(&self, core: &Core) -> Result<(), Closed> {
+        let mut held = lock(&self.tx);
+        let sent = if held.is_empty() { Ok(()) } else { self.write_all(core, &self.main, &held, &[]) };
+        held.clear();
+        sent
     }
 
     fn write_all(&self, core: &Core, to: &Wire, head: &[u8], body: &[u8]) -> Result<(), Closed> {
@@ -130,6 +163,19 @@ impl TcpLink {
     }
 
     pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
+        let mut rx = lock(&self.rx);
+        let come = lock(&self.spinner).until(|| match self.main.recv_some(rx.room()) {
+            Ok(Some(got)) => {
+                rx.filled(got);
+                true
+            }
+            Ok(None) => core.closed().is_some(),
+            Err(_) => true, // Whoever reads next gets the same.
+        });
+        drop(rx);
+        if come {
+            return;
+        }
         if socket::poll([(self.main.fd(), PollFlags::IN)], deadline).is_err() {
             core.close(Closed::PeerGone);
         }
@@ -315,6 +361,9 @@ impl TcpLink {
         }
     }
 }
+
+/// Bytes of messages that are kept to leave together.
+const HELD_MAX: usize = 16 * 1024;
 
 /// Checks, a grace period apart, after which the client's own thread assumes that the leader stays.
 const LOOKS: u32 = 4;

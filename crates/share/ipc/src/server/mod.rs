@@ -12,6 +12,7 @@ mod relay;
 mod resume;
 mod seats;
 mod shm;
+mod store;
 mod tcp;
 mod watch;
 

@@ -73,6 +73,31 @@ impl Peer {
         sent.map_err(|why| core.close(why).into())
     }
 
+    /// Sends messages of one kind, and wakes the client once for all of them; otherwise like [`Self::send`].
+    ///
+    /// # Errors
+    /// As for [`Self::send`].
+    pub fn send_all(&self, kind: u32, bodies: &[Vec<u8>]) -> Result<(), ChannelError> {
+        if let [body] = bodies {
+            return self.send(kind, body);
+        }
+        if kind >= RESERVED {
+            return Err(ChannelError::ReservedKind(kind));
+        }
+        if let Some(long) = bodies.iter().find(|body| body.len() > BODY_MAX) {
+            return Err(ChannelError::TooLong { len: long.len() });
+        }
+        let core = &*self.core;
+        if let Some(why) = core.closed() {
+            return Err(why.into());
+        }
+        let sent = match &core.link {
+            Link::Shm(link) => link.send_all(core, kind, bodies),
+            Link::Tcp(link) => link.send_all(core, kind, bodies),
+        };
+        sent.map_err(|why| core.close(why).into())
+    }
+
     /// The bytes of the client that a message's reference names. Over TCP this waits until the deadline for bytes still
     /// in transit: call it on the thread that receives from this client, so that nobody else waits.
     ///

@@ -193,17 +193,31 @@ impl ShmPeer {
     pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         let mut tx = lock(&self.tx);
         core.check_ours()?;
+        self.put(core, &mut tx, kind, body)?;
+        let wanted = tx.producer.data_wanted();
+        drop(tx);
+        self.wake_client(wanted);
+        Ok(())
+    }
+
+    pub(super) fn send_all(&self, core: &PeerCore, kind: u32, bodies: &[Vec<u8>]) -> Result<(), Closed> {
+        let mut tx = lock(&self.tx);
+        core.check_ours()?;
+        let put = bodies.iter().try_for_each(|body| self.put(core, &mut tx, kind, body));
+        let wanted = tx.producer.data_wanted();
+        drop(tx);
+        self.wake_client(wanted);
+        put
+    }
+
+    /// Writes a message, or queues it; the caller wakes the client.
+    fn put(&self, core: &PeerCore, tx: &mut Tx, kind: u32, body: &[u8]) -> Result<(), Closed> {
         if !tx.queue.is_empty() {
-            self.flush(&mut tx)?;
+            self.flush(tx)?;
         }
         if tx.queue.is_empty() {
             match tx.producer.push(kind, body) {
-                Ok(()) => {
-                    let wanted = tx.producer.data_wanted();
-                    drop(tx);
-                    self.wake_client(wanted);
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
                 Err(Refused::Corrupt(why)) => return Err(why.into()),
                 Err(Refused::Full) => {}
             }
@@ -215,7 +229,7 @@ impl ShmPeer {
         tx.queue.push_back((kind, body.into()));
         tx.queued_bytes = bytes;
         self.backlog.store(true, Ordering::Release);
-        self.flush(&mut tx)
+        self.flush(tx)
     }
 
     pub(super) fn unread(&self) -> Result<usize, Closed> {

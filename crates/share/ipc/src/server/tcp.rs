@@ -1,6 +1,6 @@
 //! The server's side of TCP.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,13 +13,15 @@ use rustix::net::Shutdown;
 use super::bulk::{Given, Remote, Taken};
 use super::core::PeerCore;
 use super::resume::{copy, idle};
+use super::store::Store;
 use crate::batch::Batch;
 use crate::bulkref::BulkRef;
 use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
-use crate::frame::{self, Decoder, Piece};
+use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::le::le_u64;
 use crate::limits::{LAST_WORDS, Limits};
+use crate::spin::Spinner;
 use crate::sys::map::Block;
 use crate::sys::socket;
 
@@ -32,33 +34,24 @@ pub(super) struct TcpPeer {
     bulk_started: AtomicBool,
     /// Wakes the receiving thread: there is something to write, or the channel is closed.
     wake: OwnedFd,
-    rx: Mutex<Decoder>,
+    rx: Mutex<Rx>,
     tx: Mutex<Tx>,
-    store: Mutex<Store>,
+    store: Mutex<Store<Remote>>,
     /// Something in `store` has changed.
     store_changed: Condvar,
     limits: Limits,
+}
+
+#[derive(Debug)]
+struct Rx {
+    decoder: Decoder,
+    spinner: Spinner,
 }
 
 #[derive(Debug, Default)]
 struct Tx {
     /// Bytes that the socket had no room for.
     queue: VecDeque<u8>,
-}
-
-#[derive(Debug, Default)]
-struct Store {
-    /// Bytes held in transfers of both directions.
-    bytes: u64,
-    count: usize,
-    /// Complete transfers from the client, until they are taken.
-    incoming: BTreeMap<u64, Remote>,
-    /// Transfers to the client, until they are written.
-    outgoing: VecDeque<Remote>,
-    /// Memory of past transfers, kept for the next ones: touching fresh pages costs more than the copy into them. It
-    /// belongs to this client alone, so that no client sees what another has sent.
-    spare: Vec<Arc<Block>>,
-    closed: Option<Closed>,
 }
 
 impl TcpPeer {
@@ -68,7 +61,7 @@ impl TcpPeer {
             bulk,
             bulk_started: AtomicBool::new(false),
             wake: rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-            rx: Mutex::default(),
+            rx: Mutex::new(Rx { decoder: Decoder::default(), spinner: Spinner::new(limits.spin) }),
             tx: Mutex::default(),
             store: Mutex::default(),
             store_changed: Condvar::new(),
@@ -89,7 +82,7 @@ impl TcpPeer {
         core.check_ours()?;
         let come = [(self.main.as_fd(), PollFlags::IN), (self.bulk.as_fd(), PollFlags::IN)];
         let come = socket::poll(come, Some(Instant::now())).map_err(ChannelError::io("look for messages"))?;
-        if !rx.is_empty() || !come[0].is_empty() {
+        if !rx.decoder.is_empty() || !come[0].is_empty() {
             return Err(ChannelError::Busy("messages are unread"));
         }
         if !tx.queue.is_empty() {
@@ -132,6 +125,7 @@ impl TcpPeer {
     ) -> Result<usize, Closed> {
         let mut rx = lock(&self.rx);
         core.check_ours()?;
+        let Rx { decoder: rx, spinner } = &mut *rx;
         let before = out.len();
         loop {
             // A client that has gone may have left messages.
@@ -147,6 +141,20 @@ impl TcpPeer {
                 continue;
             }
             let backlog = closed.is_none() && !self.flush(&mut lock(&self.tx))?;
+            let mut got = Ok(None);
+            let is_there = closed.is_none()
+                && !backlog
+                && spinner.until(|| {
+                    got = socket::recv_some(&self.main, rx.room());
+                    !matches!(got, Ok(None))
+                });
+            if is_there {
+                match got? {
+                    Some(got) if got > 0 => rx.filled(got),
+                    _ => return Err(Closed::PeerGone),
+                }
+                continue;
+            }
             let want = if backlog { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             // A client may wait until its bulk is sent before it sends the message that names it.
             let mut fds = [(&self.main, want), (&self.wake, PollFlags::IN), (&self.bulk, PollFlags::IN)]
@@ -196,6 +204,26 @@ impl TcpPeer {
         tx.queue.extend(&body[sent.saturating_sub(head.len())..]);
         drop(tx);
         self.wake_receiver();
+        Ok(())
+    }
+
+    /// Writes messages in one call, as far as the socket has room.
+    pub(super) fn send_all(&self, core: &PeerCore, kind: u32, bodies: &[Vec<u8>]) -> Result<(), Closed> {
+        let mut tx = lock(&self.tx);
+        core.check_ours()?;
+        let bytes: usize = bodies.iter().map(|body| MESSAGE_HEAD + body.len()).sum();
+        self.flush(&mut tx)?;
+        if tx.queue.len() + bytes > core.limits.queue_bytes_max {
+            return Err(Closed::Overflow);
+        }
+        for body in bodies {
+            tx.queue.extend(&frame::message_head(kind, body.len()));
+            tx.queue.extend(body);
+        }
+        if !self.flush(&mut tx)? {
+            drop(tx);
+            self.wake_receiver();
+        }
         Ok(())
     }
 
@@ -305,10 +333,7 @@ impl TcpPeer {
     /// Returns a buffer's bytes to the quota.
     pub(super) fn release(&self, len: u64, block: &Arc<Block>) {
         let mut store = lock(&self.store);
-        let kept: usize = store.spare.iter().map(|b| b.len()).sum();
-        if kept + block.len() <= SPARE_BYTES && store.spare.len() < SPARE_COUNT {
-            store.spare.push(Arc::clone(block));
-        }
+        store.keep(block);
         store.bytes -= len;
         store.count -= 1;
         drop(store);
@@ -452,28 +477,3 @@ impl TcpPeer {
         Ok(())
     }
 }
-
-impl Store {
-    fn has_room(&self, limits: &Limits, len: u64) -> bool {
-        self.count < limits.bulk_count_max && len <= limits.bulk_bytes_max.saturating_sub(self.bytes)
-    }
-
-    /// Memory of at least `len` bytes, with this client's last contents.
-    fn block(&mut self, len: usize) -> std::io::Result<Arc<Block>> {
-        let fits = |b: &Arc<Block>| b.len() >= len && b.len() / 2 <= len && Arc::strong_count(b) == 1;
-        match self.spare.iter().position(fits) {
-            Some(at) => Ok(self.spare.swap_remove(at)),
-            None => Ok(Arc::new(Block::new(len)?)),
-        }
-    }
-
-    const fn add(&mut self, len: u64) {
-        self.bytes += len;
-        self.count += 1;
-    }
-}
-
-/// Bytes of memory kept for a client's next transfers.
-const SPARE_BYTES: usize = 64 << 20;
-/// Most pieces of such memory.
-const SPARE_COUNT: usize = 8;

@@ -145,8 +145,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
-    /// Passes on what kernels have printed since the last call, as far as that can be told from what others have.
-    fn printed(&self, _pass: &mut dyn FnMut(Printed<'_>)) {}
+    /// Passes on what has been printed since the last call if this kernel may print, which has ended, and as far as it
+    /// can be told from what others have.
+    fn printed(&self, _kernel: &Self::Kernel, _pass: &mut dyn FnMut(Printed<'_>)) {}
 
     /// The tenant is gone: whatever still waits on its behalf gives up.
     fn leave(&self) {}
@@ -169,6 +170,10 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// # Errors
     /// OpenCL's code; the operation has ended all the same.
     fn finish(&self, ticket: Self::Ticket, operation: &mut Operation<Self>) -> Result<Times, Code>;
+
+    /// Waits for the end of this and all `count - 1` operations before it at once, if it can; [`Self::finish`] follows
+    /// for each of them.
+    fn settle(&self, _last: &Self::Ticket, _count: usize) {}
 }
 
 /// Include names, and the programs that hold the headers' text.

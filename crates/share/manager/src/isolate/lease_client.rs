@@ -60,7 +60,8 @@ impl LeasedBoard for LeaseClient {
             self.send(&FromWorker::RequestBoard);
             self.page.wait();
         }
-        self.publish(metrics, now_ns());
+        let _one = lock(&self.publishing);
+        self.page.publish_began(now_ns());
     }
 
     fn release(&self, metrics: &BoardMetrics) {

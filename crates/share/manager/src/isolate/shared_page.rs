@@ -132,13 +132,22 @@ impl SharedPage {
 
     /// For the worker: publishes its counters. One thread at a time.
     pub(super) fn publish(&self, counters: &WorkerCounters) {
+        self.write(|cells| {
+            cells.iter().zip(counters.words()).for_each(|(cell, word)| cell.store(word, Ordering::Relaxed));
+        });
+    }
+
+    /// For the worker: publishes the start of a task, which changes no other counter. One thread at a time.
+    pub(super) fn publish_began(&self, began: u64) {
+        self.write(|cells| cells[0].store(began, Ordering::Relaxed));
+    }
+
+    fn write(&self, write: impl FnOnce(&[AtomicU64])) {
         let (changes, cells) = self.counters();
         let change = changes.load(Ordering::Relaxed);
         changes.store(change | 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        for (cell, word) in cells.iter().zip(counters.words()) {
-            cell.store(word, Ordering::Relaxed);
-        }
+        write(cells);
         changes.store((change | 1).wrapping_add(1), Ordering::Release);
     }
 
@@ -200,6 +209,8 @@ mod tests {
         assert!(counters.words().eq(words));
         other.publish(&counters);
         assert_eq!(page.read(), Some(counters));
+        other.publish_began(5);
+        assert_eq!(page.read(), Some(WorkerCounters { began: 5, ..counters }));
         other.words()[1].store(7, Ordering::Relaxed);
         assert_eq!(page.read(), None, "it is being changed");
         assert!(

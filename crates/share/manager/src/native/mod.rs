@@ -11,6 +11,7 @@ mod handles;
 mod mirror;
 mod objects;
 mod output;
+mod printing;
 mod query;
 mod registration;
 mod runtime;

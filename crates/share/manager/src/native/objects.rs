@@ -13,6 +13,7 @@ use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
 use super::output::Output;
+use super::printing::Printing;
 use super::runtime::{Device, Runtime, Table, make};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -33,6 +34,8 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
+    /// Operations that were waited for together: how many of them have no times yet, and when all had ended.
+    pub(super) settled: (AtomicU64, AtomicU64),
     /// What its kernels print, if the process is the tenant's own.
     pub(super) output: Option<Output>,
     /// Whether no other tenant's bytes can be in the memory of new buffers.
@@ -71,6 +74,7 @@ pub struct NativeProgram {
     pub(super) program: Program,
     /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
+    pub(super) printing: Arc<Printing>,
     pub(super) charge: Arc<Charge>,
 }
 
@@ -84,6 +88,7 @@ pub struct NativeKernel {
     pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
+    pub(super) printing: Arc<Printing>,
     /// Its own, and that of its program, which the runtime keeps as long.
     pub(super) _charges: (Charge, Arc<Charge>),
 }
@@ -119,6 +124,7 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            settled: Default::default(),
             output: None,
             has_own_memory: false,
             registers: None,

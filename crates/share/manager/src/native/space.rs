@@ -21,6 +21,7 @@ use super::handles::{Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
 use super::output::Output;
+use super::printing::Printing;
 use super::query;
 use super::registration::Registration;
 use super::runtime::{call, make};
@@ -142,6 +143,8 @@ impl Space for NativeSpace {
 
     fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<NativeProgram, Code> {
         let len = bytes.len();
+        let printing = if form == Form::Source { Printing::default() } else { Printing::unknown() };
+        printing.learn(&bytes);
         let program = match form {
             Form::Source => {
                 let text = bytes.as_ptr().cast::<c_char>();
@@ -167,7 +170,7 @@ impl Space for NativeSpace {
             }
         }?;
         let (program, charge) = (Program::new(self.table, program), Arc::new(charge));
-        Ok(NativeProgram { program, busy: Mutex::default(), charge })
+        Ok(NativeProgram { program, busy: Mutex::default(), printing: Arc::new(printing), charge })
     }
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
@@ -178,6 +181,7 @@ impl Space for NativeSpace {
     }
 
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
+        program.printing.learn(options.as_bytes());
         let options = options_with_info(options)?;
         let _busy = lock(&program.busy);
         let (raw, device) = (program.program.raw(), &raw const self.device.0);
@@ -234,7 +238,8 @@ impl Space for NativeSpace {
         }
         // A program with a log, even if linking failed.
         let (program, charge) = (Program::new(self.table, linked), Arc::new(charge));
-        let program = NativeProgram { program, busy: Mutex::default(), charge };
+        let printing = Arc::new(Printing::unknown()); // Its inputs may be binaries.
+        let program = NativeProgram { program, busy: Mutex::default(), printing, charge };
         let build = self.built(linked, status);
         Ok((program, build))
     }
@@ -269,7 +274,8 @@ impl Space for NativeSpace {
         let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
         let (held, _charges) = (Mutex::new(held), (charge, Arc::clone(&program.charge)));
-        Ok(NativeKernel { kernel, kinds, held, wrong: Mutex::default(), last_ns: AtomicU64::new(0), _charges })
+        let (wrong, last_ns, printing) = (Mutex::default(), AtomicU64::new(0), Arc::clone(&program.printing));
+        Ok(NativeKernel { kernel, kinds, held, wrong, last_ns, printing, _charges })
     }
 
     fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {
@@ -280,12 +286,15 @@ impl Space for NativeSpace {
         self.wants_times.store(true, Ordering::Release);
     }
 
-    fn printed(&self, pass: &mut dyn FnMut(Printed<'_>)) {
-        self.output.iter().for_each(|output| output.pass(pass));
+    fn printed(&self, kernel: &NativeKernel, pass: &mut dyn FnMut(Printed<'_>)) {
+        if kernel.printing.is_possible() {
+            self.output.iter().for_each(|output| output.pass(pass));
+        }
     }
 
     fn begin(&self) {
         self.output.iter().for_each(Output::begin);
+        self.settled.0.store(0, Ordering::Relaxed);
         if self.measures() || !self.wants_times.load(Ordering::Acquire) {
             return;
         }
@@ -315,6 +324,10 @@ impl Space for NativeSpace {
     fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {
         work::finish(self, ticket, operation)
     }
+
+    fn settle(&self, last: &Ticket, count: usize) {
+        work::settle(self, last, count);
+    }
 }
 
 impl NativeSpace {
@@ -338,14 +351,38 @@ mod tests {
     use super::*;
     use crate::native::coherence::is_coherent;
     use crate::native::runtime::{Device, Runtime, installed};
+    use rackloom_opencl_wire::now_ns;
 
-    #[test]
-    fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
+    fn space() -> NativeSpace {
         let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
         let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
         let runtime = Runtime::open(&library).unwrap().remove(0);
         let device = Device(runtime.devices().unwrap()[0]);
-        let space = NativeSpace::new(runtime, device).unwrap();
+        NativeSpace::new(runtime, device).unwrap()
+    }
+
+    #[test]
+    fn what_is_waited_for_together_has_had_parts_of_the_time() {
+        let space = space();
+        space.begin();
+        let mut operations = [const { Operation::<NativeSpace>::Marker }; 4];
+        let tickets: Vec<_> = operations.iter_mut().map(|operation| space.start(operation).unwrap()).collect();
+        space.settle(&tickets[3], 4);
+        let settled = now_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let finish = |(ticket, operation)| space.finish(ticket, operation).unwrap();
+        let times: Vec<_> = tickets.into_iter().zip(&mut operations).map(finish).collect();
+        assert!(times[3].ended <= settled, "{} ns later", times[3].ended - settled);
+        assert!(times.iter().all(|times| times.started <= times.ended), "{times:?}");
+        assert!(times.windows(2).all(|pair| pair[0].ended <= pair[1].started), "{times:?}");
+        assert!(times[0].ended < times[3].ended, "the first has not had all of it: {times:?}");
+        let ticket = space.start(&mut operations[0]).unwrap();
+        assert!(space.finish(ticket, &mut operations[0]).unwrap().ended > settled, "it was waited for alone");
+    }
+
+    #[test]
+    fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
+        let space = space();
         let plain = space.queue().raw();
         space.begin();
         assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");

@@ -149,6 +149,29 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
     Ok(Ticket { event, submitted, queued: now_ns() })
 }
 
+/// Waits for the end of an operation and of those before it: they are in one queue, which is in order.
+pub(super) fn settle(space: &NativeSpace, last: &Ticket, count: usize) {
+    let event = last.event.raw();
+    // An error is that of an operation, which is asked for its own.
+    let _ = call!(space.table, clWaitForEvents(1, &raw const event));
+    let (left, at) = &space.settled;
+    left.store(count as u64, Ordering::Relaxed);
+    at.store(now_ns(), Ordering::Relaxed);
+}
+
+/// When an operation ended that began at `started`, if nobody measured it: now, or as if all that were waited for
+/// together had taken the same time.
+fn ended(space: &NativeSpace, started: u64) -> u64 {
+    let (left, at) = &space.settled;
+    match left.load(Ordering::Relaxed) {
+        0 => now_ns(),
+        n => {
+            left.store(n - 1, Ordering::Relaxed);
+            started + at.load(Ordering::Relaxed).saturating_sub(started) / n
+        }
+    }
+}
+
 /// Waits for the end of an operation; returns its times by our clock.
 pub(super) fn finish(
     space: &NativeSpace,
@@ -185,7 +208,10 @@ pub(super) fn finish(
             in_order(space.clock.ours(start), space.clock.ours(end), space.last_end.load(Ordering::Relaxed), now_ns())
         }
         // It began when it was passed over, or when the one before it had ended.
-        _ => (ticket.submitted.max(space.last_end.load(Ordering::Relaxed)), now_ns()),
+        _ => {
+            let started = ticket.submitted.max(space.last_end.load(Ordering::Relaxed));
+            (started, ended(space, started))
+        }
     };
     space.last_end.store(ended, Ordering::Relaxed);
     if let Operation::Launch { kernel, .. } = operation {

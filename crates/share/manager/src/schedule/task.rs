@@ -169,6 +169,15 @@ impl<S: Space> Operation<S> {
     }
 }
 
+impl<S: Space> Task<S> {
+    /// Its expected duration, in nanoseconds.
+    fn expected_ns(&self) -> u64 {
+        let short_bytes = self.tenant.short_bytes();
+        let expected = self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok());
+        expected.fold(0, |ns, operation| ns.saturating_add(operation.expected_ns(short_bytes)))
+    }
+}
+
 impl<S: Space> Job for Task<S> {
     fn tenant(&self) -> (TenantId, Share) {
         (self.tenant.id, self.tenant.share)
@@ -191,15 +200,16 @@ impl<S: Space> Job for Task<S> {
         bytes <= most.unwrap_or_else(|| self.tenant.short_bytes()) && ns <= SHORT_NS
     }
 
-    /// Reports each operation's end to the client as it comes.
+    /// Reports each operation's end to the client as it comes; of a short task all at its end.
     fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
-        let (started, message, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
-        let mut under_way = UnderWay { tenant: &tenant, metrics, started, message, text };
+        let (started, replies, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
+        let is_together = self.entries.len() > 1 && self.expected_ns() <= SHORT_NS;
+        let mut under_way = UnderWay { tenant: &tenant, metrics, started, is_together, replies, text };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
@@ -238,7 +248,10 @@ struct UnderWay<'a, S: Space> {
     tenant: &'a Tenant<S>,
     metrics: &'a BoardMetrics,
     started: Vec<(EventId, S::Ticket, Operation<S>)>,
-    message: Vec<u8>,
+    /// Whether all are waited for at once, and reported so: to be woken for each takes longer than a short one.
+    is_together: bool,
+    /// Replies that the client has not been sent.
+    replies: Vec<Vec<u8>>,
     text: Text<'a>,
 }
 
@@ -259,45 +272,41 @@ impl<S: Space> UnderWay<'_, S> {
         });
         match ticket {
             Ok((ticket, operation)) => self.started.push((event, ticket, operation)),
-            Err(code) => tenant.tell(event, Err(code), None, &mut self.message, self.metrics),
+            Err(code) => self.tell(event, Err(code), None),
         }
     }
 
     /// Waits until all have ended.
     fn finish(&mut self) {
-        let Self { tenant, metrics, started, message, text } = self;
-        tenant.space.flush();
-        for (event, ticket, mut operation) in started.drain(..) {
-            let ended = tenant.space.finish(ticket, &mut operation);
-            if matches!(operation, Operation::Launch { .. }) {
-                tenant.space.printed(&mut |printed| text.send(printed));
+        let space = &self.tenant.space;
+        space.flush();
+        let started = std::mem::take(&mut self.started);
+        if let Some((_, last, _)) = started.last().filter(|_| self.is_together) {
+            space.settle(last, started.len());
+        }
+        for (event, ticket, mut operation) in started {
+            let ended = space.finish(ticket, &mut operation);
+            if let Operation::Launch { kernel, .. } = &operation {
+                space.printed(kernel, &mut |printed| self.text.send(printed));
             }
             let sink = match operation {
                 Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
-                    metrics.bytes_in.inc_by(from.len() as u64);
+                    self.metrics.bytes_in.inc_by(from.len() as u64);
                     None
                 }
                 Operation::Read { into, .. } | Operation::ReadRect { into, .. } => {
-                    metrics.bytes_out.inc_by(into.len() as u64);
+                    self.metrics.bytes_out.inc_by(into.len() as u64);
                     Some(into)
                 }
                 _ => None,
             };
-            tenant.tell(event, ended, sink, message, metrics);
+            self.tell(event, ended, sink);
         }
+        self.send();
     }
-}
 
-impl<S> Tenant<S> {
     /// Reports an end to the client.
-    fn tell(
-        &self,
-        event: EventId,
-        ended: Result<Times, Code>,
-        sink: Option<Sink>,
-        message: &mut Vec<u8>,
-        metrics: &BoardMetrics,
-    ) {
+    fn tell(&mut self, event: EventId, ended: Result<Times, Code>, sink: Option<Sink>) {
         let (mut status, times) = match ended {
             Ok(times) => (opencl_sys::CL_SUCCESS, Some(times)),
             Err(Code(code)) => (code, None),
@@ -313,14 +322,27 @@ impl<S> Tenant<S> {
             None => Box::default(),
         };
         if status < 0 {
-            self.remember_failed(event);
-            metrics.failures.inc();
+            self.tenant.remember_failed(event);
+            self.metrics.failures.inc();
         }
         let tail = if status < 0 { &[][..] } else { &inline };
-        encode_reply(&Reply::Done { event, status, times }, tail, message);
-        // Before the client learns of it: it may send the next one at once.
-        self.pending.fetch_sub(1, Ordering::AcqRel);
+        let mut reply = Vec::new();
+        encode_reply(&Reply::Done { event, status, times }, tail, &mut reply);
+        self.replies.push(reply);
+        if !self.is_together {
+            self.send();
+        }
+    }
+
+    /// Sends the replies.
+    fn send(&mut self) {
+        if self.replies.is_empty() {
+            return;
+        }
+        // Before the client learns of it: it may send the next ones at once.
+        self.tenant.pending.fetch_sub(self.replies.len() as u32, Ordering::AcqRel);
         // A client that is gone, or does not read, has its channel closed; its session notices.
-        let _ = self.peer.send(REPLY, message);
+        let _ = self.tenant.peer.send_all(REPLY, &self.replies);
+        self.replies.clear();
     }
 }

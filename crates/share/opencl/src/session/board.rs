@@ -128,7 +128,9 @@ impl Board {
         let submit = submit == Submit::Now;
         let message = wire::Command::Enqueue { event, waits, submit, op };
         self.is_open.store(!submit, Ordering::Release);
-        if let Err(why) = session.put(&mut sending, &message, tail) {
+        // The manager does nothing before the task is closed.
+        let put = if submit { Session::put } else { Session::put_later };
+        if let Err(why) = put(session, &mut sending, &message, tail) {
             drop(sending);
             // Unless the end of the session has taken it already.
             if let Some(pending) = session.in_flight.take(event) {

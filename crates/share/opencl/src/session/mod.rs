@@ -148,6 +148,15 @@ impl Session {
         Ok(self.client()?.send(COMMAND, bytes)?)
     }
 
+    /// The same for a message that the manager need not have before the next one.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn put_later(&self, sending: &mut Sending, message: &wire::Command<'_>, tail: &[u8]) -> Result<()> {
+        let bytes = sending.encode(message, tail);
+        Ok(self.client()?.send_later(COMMAND, bytes)?)
+    }
+
     /// Sends a message that has no answer.
     ///
     /// # Errors
