@@ -364,3 +364,49 @@ CONTROL = Family(
         "Result.Refused": Kind(number=0x80CB0004, to="host", payload="Refusal"),
     },
 )
+
+LINK = Family(
+    consts={
+        "HEADER_END": 64,
+        "MESSAGE_STANDARD": 1408,
+        "MESSAGE_JUMBO": 8896,
+        "CONTEXTS": 8,
+        "EAGER": 16384,
+        "CREDIT": 64,
+        "SACK_BITS": 256,
+        "KERNEL": 65535,
+    },
+    addresses={
+        "LINK": 0x03524c000003,
+    },
+    flags={
+        "ASKS": 1,
+        "AUTH": 4,
+        "SELECTIVE": 8,
+    },
+    enums={
+    },
+    counters={
+    },
+    common_counters=0,
+    structs={
+        "Sack": (
+            Field("bitmap", 32, False),
+        ),
+        "Neighbour": (
+            Field("mac", 6, True),
+            Field("port", 1, True),
+            Field("reserved", 1, True),
+        ),
+    },
+    kinds={
+        "Link.Data": Kind(number=0x88B50001, to="card", payload="*"),
+        "Link.Ready": Kind(number=0x88B50002, to="card", payload=""),
+        "Link.Done": Kind(number=0x88B50003, to="card", payload=""),
+        "Link.Beat": Kind(number=0x88B50004, to="card", payload="Neighbour"),
+        "Link.Failed": Kind(number=0x88B50008, to="card", payload=""),
+        "Link.Ack": Kind(number=0x88B50005, to="card", payload="Sack"),
+        "Link.Nack": Kind(number=0x88B50006, to="card", payload="Sack"),
+        "Link.Unack": Kind(number=0x88B50007, to="card", payload=""),
+    },
+)
