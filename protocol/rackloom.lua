@@ -674,7 +674,7 @@ local FAMILIES = {
             doc = "First sequence number that has not come from the receiver. Valid if dst_epoch is not 0." },
           { name = "limit", at = 26, size = 4, type = "u32",
             doc = "First sequence number that the receiver may not send. Valid if dst_epoch is not 0." },
-          { name = "sequence", at = 30, size = 4, type = "u32",
+          { name = "number", at = 30, size = 4, type = "u32",
             doc = "Number of the group's operation." },
           { name = "offset", at = 34, size = 4, type = "u32",
             doc = "Offset of the payload in its message." },

@@ -179,7 +179,7 @@ package rl_link_pkg;
     // First sequence number that the receiver may not send. Valid if dst_epoch is not 0.
     logic [31:0] limit;
     // Number of the group's operation.
-    logic [31:0] sequence;
+    logic [31:0] number;
     // Offset of the payload in its message.
     logic [31:0] offset;
     // Bytes of the whole message.
@@ -201,7 +201,7 @@ package rl_link_pkg;
   localparam int unsigned HeaderSeqOffset = 32;
   localparam int unsigned HeaderAckOffset = 36;
   localparam int unsigned HeaderLimitOffset = 40;
-  localparam int unsigned HeaderSequenceOffset = 44;
+  localparam int unsigned HeaderNumberOffset = 44;
   localparam int unsigned HeaderOffsetOffset = 48;
   localparam int unsigned HeaderTotalOffset = 52;
   localparam int unsigned HeaderGroupOffset = 56;

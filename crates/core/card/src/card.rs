@@ -9,6 +9,7 @@ use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode,
 
 use crate::analyzer::{Claimed, Filter};
 use crate::bridge::Bridge;
+use crate::collectives::Collectives;
 use crate::discovery::{Discovery, Facts};
 use crate::flash::Flash;
 use crate::launches::{Ended, Launches};
@@ -21,10 +22,12 @@ use crate::shell::{Shell, earlier};
 use crate::{CardEvent, Config, ConfigError, Counters, NicCounters, ReleaseReason};
 
 mod bridge;
+mod collectives;
 mod dispatch;
 mod egress;
 mod front_door;
 mod nic;
+mod restart;
 mod zeroing;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
@@ -44,6 +47,8 @@ pub struct Card {
     /// The way between the wire and the host behind the card.
     nic: Option<NicPath>,
     bridge: Option<Bridge>,
+    /// The programs over its links.
+    collectives: Option<Collectives>,
     /// When memory will be zero: until then nobody has the card.
     zeroed_at: Option<Instant>,
     /// It has started again because DDR did not answer, and takes no claim until DDR does.
@@ -89,6 +94,7 @@ impl Card {
         let flash = shell.config.flash.map(Flash::new);
         let nic = shell.config.nic.map(|nic| NicPath::new(nic, shell.config.mac, &shell.config.ports));
         let bridge = Bridge::new(&shell.config);
+        let collectives = Collectives::new(&shell.config);
         Ok(Self {
             shell,
             sandbox,
@@ -103,6 +109,7 @@ impl Card {
             flash,
             nic,
             bridge,
+            collectives,
             zeroed_at: None,
             awaits_memory: false,
         })
@@ -180,14 +187,16 @@ impl Card {
 
     /// Launches accepted and not finished.
     pub fn launches_queued(&self) -> usize {
-        self.launches.queued()
+        self.launches.queued() + self.collectives.as_ref().map_or(0, Collectives::queued)
     }
 
     /// Bytes that its queues, tables and staging area hold: without DDR, role and sandbox.
     pub fn memory_in_use(&self) -> usize {
         let nic = self.nic.as_ref().map_or(0, NicPath::bytes);
         let bridge = self.bridge.as_ref().map_or(0, |bridge| bridge.endpoint.bytes());
-        let blocks = bridge + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
+        let links = self.collectives.as_ref().map_or(0, Collectives::bytes);
+        let blocks =
+            links + bridge + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
         self.shell.bytes() + nic + blocks
     }
 
@@ -214,16 +223,17 @@ impl Card {
         self.results.check_invariants();
         self.nic.iter().for_each(NicPath::check_invariants);
         self.bridge.iter().for_each(|bridge| bridge.endpoint.check_invariants());
+        self.collectives.iter().for_each(Collectives::check_invariants);
         if let Power::On { discovery, .. } = &self.power {
             discovery.check_invariants();
         }
-        assert!(self.launches.queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
+        assert!(self.launches_queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
         assert!(!self.launches.is_running() || self.role.is_some());
         assert!(!self.loader.is_configuring() || self.role.is_none());
         assert!(self.zeroed_at.is_some() || !self.session.is_awaited());
         assert!(self.zeroed_at.is_none() || self.session.claim().is_none());
         if self.session.claim().is_none() {
-            assert_eq!(self.launches.queued() + self.results.kept(), 0);
+            assert_eq!(self.launches_queued() + self.results.kept(), 0);
             assert!(self.loader.group().is_none());
         }
     }
@@ -278,47 +288,10 @@ impl Card {
             self.memory = Memory::new();
             self.loader.forget();
             Bridge::end_of(&mut self.bridge);
+            Collectives::end_of(&mut self.collectives, now);
             self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
             self.tell_change();
         }
-    }
-
-    /// DDR has answered with an error, or not at all: of what was written or computed since, nothing is certain. So the
-    /// card starts again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to
-    /// be said.
-    fn restart(&mut self, now: Instant) {
-        self.shell.event(CardEvent::MemoryFailed);
-        self.begin_anew();
-        self.awaits_memory = !self.ddr.answers();
-        self.switch_on(now, AnnounceReason::MemoryFailed);
-    }
-
-    /// The device boots from its configuration flash. A device that boots refreshes no memory, so what that holds then
-    /// is not certain; here it stays, which is the worse for whoever claims the card next.
-    fn reboot(&mut self, now: Instant) {
-        let Some(flash) = &mut self.flash else { return };
-        flash.boot();
-        let until = now + flash.boot_time();
-        self.shell.event(CardEvent::Rebooted);
-        self.begin_anew();
-        self.power = Power::Booting { until };
-    }
-
-    /// Nothing is left of the life before but what is in memory and flash.
-    fn begin_anew(&mut self) {
-        self.shell.restart();
-        if let Some(claim) = self.session.claim() {
-            let (owner, epoch) = (claim.owner, claim.epoch);
-            self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
-        }
-        self.session = Session::new(&mut self.shell);
-        Bridge::end_of(&mut self.bridge);
-        self.loader = Loader::new();
-        self.memory = Memory::new();
-        self.launches = Launches::new();
-        self.results = Results::new();
-        self.role = None;
-        self.zeroed_at = None;
     }
 
     fn expire(&mut self, now: Instant) {
@@ -384,6 +357,7 @@ impl Card {
             self.keep(now, &ended);
         }
         self.deliver_streams(now);
+        self.end_programs(now);
         self.loader.timeout(now, &mut self.shell);
         let facts = self.facts();
         if let Power::On { discovery, .. } = &mut self.power {
@@ -434,6 +408,7 @@ impl Node for Card {
         if let Some(bridge) = &mut self.bridge {
             bridge.endpoint.handle_starvation();
         }
+        self.collectives.iter_mut().for_each(Collectives::handle_starvation);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -456,6 +431,7 @@ impl Node for Card {
         if let Some(bridge) = &mut self.bridge {
             bridge.endpoint.handle_timeout(now);
         }
+        self.collectives.iter_mut().for_each(|collectives| collectives.handle_timeout(now));
         self.settle(now);
     }
 
@@ -484,6 +460,7 @@ impl Node for Card {
             self.launches.deadline(),
             self.results.deadline(),
             self.bridge.as_ref().and_then(|bridge| bridge.endpoint.deadline()),
+            self.collectives.as_ref().and_then(Collectives::deadline),
             self.role.as_ref().and_then(|active| active.role.next_deadline()),
         ]
         .into_iter()

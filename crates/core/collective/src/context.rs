@@ -36,7 +36,7 @@ pub(crate) struct Context {
     pub(crate) survey: Option<Instant>,
     pub(crate) puts: Vec<Put>,
     pub(crate) takes: Vec<Take>,
-    /// The links that it has used, to which its failure is told.
+    /// The links that it has used, whose cards learn of its failure.
     pub(crate) used: u64,
     pub(crate) fault: Option<(Cause, Port)>,
     /// Something has changed that lets it go on, maybe.
@@ -57,7 +57,7 @@ pub(crate) struct Put {
     pub(crate) is_sent: bool,
 }
 
-/// A message that is awaited.
+/// A message that has to come.
 #[derive(Debug)]
 pub(crate) struct Take {
     pub(crate) link: Port,

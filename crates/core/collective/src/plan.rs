@@ -25,6 +25,11 @@ impl Group {
         self.links.len()
     }
 
+    /// The port of rank `from` whose cable leads to rank `to`.
+    pub fn port(&self, from: usize, to: usize) -> Option<u8> {
+        *self.links.get(from)?.get(to)?
+    }
+
     fn link(&self, from: usize, to: usize) -> Result<u8, PlanError> {
         self.links[from][to].ok_or(PlanError::NoLink { from, to })
     }
@@ -141,6 +146,15 @@ impl Operation {
         match self.kind {
             Kind::Gather | Kind::Allgather | Kind::Alltoall => self.bytes().saturating_mul(size as u64),
             _ => self.bytes(),
+        }
+    }
+
+    /// Bytes that this rank gets.
+    pub const fn gets(&self, rank: usize, size: usize) -> u64 {
+        match self.kind {
+            Kind::Gather | Kind::Reduce if rank != self.root => 0,
+            Kind::Send { to } if rank != to => 0,
+            _ => self.got(size),
         }
     }
 

@@ -205,7 +205,7 @@ impl Sequencer {
         self.watch(now);
     }
 
-    /// A context is over. If its program has failed, those that it works with are told.
+    /// A context is over. If its program has failed, those that it works with learn it.
     fn leave(&mut self, slot: usize, has_failed: bool) {
         let Some(context) = self.contexts[slot].take() else { return };
         if has_failed {

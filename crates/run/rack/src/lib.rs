@@ -11,6 +11,7 @@
 
 mod any_card;
 mod kind;
+mod links;
 mod live;
 mod maker;
 mod network;
@@ -21,6 +22,7 @@ mod topology;
 
 pub use any_card::AnyCard;
 pub use kind::{Kind, UnknownKind};
+pub use links::Links;
 pub use live::{LiveRack, RackError, Removal, Shape};
 pub use maker::Maker;
 pub use network::{Network, NetworkError, ServedNetwork, segment_of};

@@ -262,7 +262,7 @@ pub struct Header {
     /// First sequence number that the receiver may not send. Valid if dst_epoch is not 0.
     pub limit: U32,
     /// Number of the group's operation.
-    pub sequence: U32,
+    pub number: U32,
     /// Offset of the payload in its message.
     pub offset: U32,
     /// Bytes of the whole message.
