@@ -48,8 +48,8 @@ const DATA: u64 = PROGRAM + COMMANDS_MAX * COMMAND_BYTES;
 const SURVEY: Duration = Duration::from_secs(10);
 
 impl<'a> Communicator<'a> {
-    /// A group of these cards, in the order of ranks, all claimed by this connection. Each says who is at the other ends
-    /// of its links. An operation fails that is not done within `limit`.
+    /// A group of these cards, in the order of ranks, all claimed by this connection. Each says who is at the other
+    /// ends of its links. An operation fails that is not done within `limit`.
     ///
     /// # Errors
     /// [`CommError::Card`]: also for a card without links.

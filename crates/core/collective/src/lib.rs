@@ -4,10 +4,10 @@
 //! card's memory, which send, take, copy and reduce bytes. [`compile`] makes the programs of an [`Operation`], one for
 //! each rank of a [`Group`]. All of it is state machines and formats, without socket, clock or thread.
 //!
-//! A message of up to `EAGER` bytes is sent at once; where the receiver's program has not come to it, the card keeps it,
-//! one for each context of its neighbour. A longer one waits until the receiver's program says that it takes it. Either
-//! is done for its sender when the receiver has counted all its bytes. So a context has one message under way on each
-//! link, nothing overflows, and contexts do not wait for each other.
+//! A message of up to `EAGER` bytes is sent at once; where the receiver's program has not come to it, the card keeps
+//! it, one for each context of its neighbour. A longer one waits until the receiver's program says that it takes it.
+//! Either is done for its sender when the receiver has counted all its bytes. So a context has one message under way on
+//! each link, nothing overflows, and contexts do not wait for each other.
 #![forbid(unsafe_code)]
 
 mod config;

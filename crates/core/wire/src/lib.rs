@@ -3,8 +3,8 @@
 //! Formats and the rules of each kind come from the families in `protocol/`. [`Family::of`] tells which family a frame
 //! belongs to, and [`Frame`] reads a frame of any family without copying it. The control family is re-exported here:
 //! [`Packet`] reads one of its frames and [`Head::frame`] writes one. The names of the bridge family are in [`bridge`];
-//! [`BridgePacket`] reads one of its frames, which IPv6 packets carry, and [`BridgeHead::frame`] writes one. The names of
-//! the link family are in [`link`]: [`LinkPacket`] and [`LinkHead::frame`].
+//! [`BridgePacket`] reads one of its frames, which IPv6 packets carry, and [`BridgeHead::frame`] writes one. The link
+//! family's are in [`link`], with [`LinkPacket`] and [`LinkHead::frame`].
 //!
 //! ```text
 //!  0      6      12   14       15   16     18    20    24     32
