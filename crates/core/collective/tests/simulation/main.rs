@@ -216,7 +216,7 @@ fn hostile_programs_fail_with_a_cause_and_harm_nobody() {
     ];
     for (command, cause) in cases {
         let mut mesh = Mesh::new(3, 1 << 20, 7, Faults::default());
-        mesh.start(0, 77, PRIVATE + 4096, &[command, Command::Wait], 5, 5, 20);
+        mesh.start(0, 77, PRIVATE + 4096, &[command, Command::Wait], (5, 5), 20);
         let operation = Operation { kind: Kind::Allreduce, count: 500, datatype: Datatype::I32, op: Op::Max, root: 0 };
         let work = Work::begin(&mut mesh, operation, &[0, 1, 2], PRIVATE + 8192, 1, 1);
         mesh.run(Instant::ZERO + Duration::from_secs(1), |m| m.ended.len() == 4);
@@ -268,7 +268,7 @@ fn frames_of_noise_are_counted_and_have_no_effect() {
 fn a_survey_names_every_neighbour_that_answers() {
     let mut mesh = Mesh::new(4, 1 << 16, 7, Faults { loss: 100, ..Faults::default() });
     mesh.cut.push((0, 2));
-    mesh.start(0, 1, PRIVATE, &[Command::Survey { to: PRIVATE + 4096 }], 0, 0, 400);
+    mesh.start(0, 1, PRIVATE, &[Command::Survey { to: PRIVATE + 4096 }], (0, 0), 400);
     mesh.run(Instant::ZERO + Duration::from_secs(1), |m| m.ended.len() == 1);
     assert_eq!(mesh.ended[&(0, 1)].1.cause, None);
     let mut table = vec![0; SURVEY_BYTES as usize];

@@ -86,8 +86,7 @@ impl Mesh {
         id: u64,
         at: u64,
         commands: &[Command],
-        group: u64,
-        sequence: u32,
+        (group, sequence): (u64, u32),
         limit: u64,
     ) {
         let (sequencer, ddr) = &mut self.cards[card];

@@ -43,7 +43,7 @@ impl Work {
         for (rank, card) in members.iter().enumerate() {
             mesh.cards[*card].1.write(at.from, &work.inputs[rank]).unwrap();
             let program = compile(&operation, &group, rank, &at).unwrap();
-            mesh.start(*card, id, base, &program, work.group, id as u32, 500);
+            mesh.start(*card, id, base, &program, (work.group, id as u32), 500);
         }
         work
     }
