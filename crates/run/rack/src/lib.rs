@@ -11,7 +11,6 @@
 
 mod any_card;
 mod kind;
-mod links;
 mod live;
 mod maker;
 mod network;
@@ -22,11 +21,10 @@ mod topology;
 
 pub use any_card::AnyCard;
 pub use kind::{Kind, UnknownKind};
-pub use links::Links;
 pub use live::{LiveRack, RackError, Removal, Shape};
 pub use maker::Maker;
 pub use network::{Network, NetworkError, ServedNetwork, segment_of};
 pub use nic::{NicError, NicPlug, NicReport, NicSyntax};
 pub use simulated::{Place, SimRack, Slot};
 pub use spec::RackSpec;
-pub use topology::{CableEnds, CardPort, FarEnd, Topology, TopologyError};
+pub use topology::{CableEnds, CardPort, FarEnd, Links, Topology, TopologyError};

@@ -9,7 +9,11 @@ use rackloom_live::{Net, NetError};
 use rackloom_node::Port;
 use rackloom_wire::MacAddr;
 
-use crate::{Links, NicPlug};
+use crate::NicPlug;
+
+mod links;
+
+pub use links::Links;
 
 /// A port of a card, written `CARD.PORT`: the card's unit number and the port's number, from 1. Port 0 of every card
 /// is on the rack's network.

@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use rackloom_node::Port;
 
-use crate::{CableEnds, CardPort, FarEnd, TopologyError};
+use super::{CableEnds, CardPort, FarEnd, PORTS_MAX, TopologyError};
 
 /// A shape of links, written `full`, `ring` or `torus:AxB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Links {
         let mut end = |unit: u16| {
             let port = next[usize::from(unit)];
             next[usize::from(unit)] += 1;
-            let port = Port::try_from(port).ok().filter(|port| *port < crate::topology::PORTS_MAX);
+            let port = Port::try_from(port).ok().filter(|port| *port < PORTS_MAX);
             port.map(|port| CardPort { unit, port }).ok_or(TopologyError::Full { unit })
         };
         pairs.into_iter().map(|(a, b)| Ok(CableEnds(end(a)?, FarEnd::Card(end(b)?)))).collect()
