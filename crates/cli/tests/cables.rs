@@ -79,3 +79,19 @@ fn wrong_cables_are_named() {
     fails(&up(&["--topology", bad.to_str().unwrap()]), "invalid cable `nonsense`");
     fails(&up(&["--topology", "nosuch.cables"]), "cannot read nosuch.cables");
 }
+
+#[test]
+fn links_take_ports_beyond_those_of_cables() {
+    let rack = Rack::up(&["--cards", "4", "--cable", "0.1-1.1", "--links", "torus:2x2"]);
+    assert_eq!(rack.json(&["info", "card3"])["card"]["ports"], 4, "port 0, a cable's, and two links");
+    std::fs::write(rack.path("links"), "0.1-1.1\n1.2-0.2\n").unwrap();
+    let file = rack.path("links");
+    let listed = Rack::up(&["--cards", "2", "--links", file.to_str().unwrap()]);
+    assert_eq!(listed.json(&["info", "card0"])["card"]["ports"], 3);
+    let none = Rack::none();
+    let up = |arguments: &[&str]| none.run(&[&["up", "--for", "1s"], arguments].concat());
+    fails(&up(&["--links", "mesh"]), "invalid links `mesh`: expected full, ring or torus:AxB");
+    fails(&up(&["--cards", "5", "--links", "torus:2x3"]), "5 cards do not make a torus of 2 x 3");
+    fails(&up(&["--cards", "65", "--links", "full"]), "more links than its 63 ports can take");
+    fails(&up(&["--card", "rtl:2", "--links", "full"]), "a card of kind rtl has none");
+}

@@ -22,6 +22,7 @@
 
 pub mod array_work;
 mod batch;
+mod comm;
 mod entropy;
 mod error;
 mod exchange;
@@ -37,6 +38,7 @@ mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
+pub use comm::{CommError, Communicator, Operated};
 pub use entropy::random_mac;
 pub use error::{Error, RmaError};
 pub use exchange::ExchangeWork;
@@ -48,6 +50,7 @@ pub use turn::Claimed;
 pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
+pub use rackloom_collective::{Cause, Datatype, Kind as OperationKind, Op, Operation, PlanError, Report};
 pub use rackloom_host::{
     CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch, LaunchReport,
     LoadPhase, LoadReport, OpError, Work,

@@ -122,8 +122,8 @@ fn route_of(card: &Card, filter: &Filter, packet: &Packet<'_>) -> Verdict {
     let admitted = filter.admits(head);
     match head.kind.taken_by() {
         // Nobody sends a card what only hosts take; if it gets past the analyzer, the firmware counts it.
-        // The last two take no control frame.
-        TakenBy::Firmware | TakenBy::Host | TakenBy::Bridge | TakenBy::Transport => {
+        // The last three take no control frame.
+        TakenBy::Firmware | TakenBy::Host | TakenBy::Bridge | TakenBy::Transport | TakenBy::Sequencer => {
             Verdict { barrier: (head.kind.order() == Order::Barrier).into(), ..Verdict::control(Reason::Kind) }
         }
         TakenBy::Image if !admitted => Verdict::dropped(Counter::DropEpoch),

@@ -16,6 +16,7 @@ Examples:
   rackloom up --card rtl:2,model:6            two are the gateware in Verilator
   rackloom up --card flash:2                  cards that restart to run an image
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
+  rackloom up --cards 4 --links full          links between all cards
   rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
   rackloom up --cards 2 --nic 0=rl0           a network interface through card 0
   rackloom up --cards 4 --rate 1G             cards on ports of 1 Gb/s
@@ -36,6 +37,10 @@ pub(crate) struct Up {
     /// A file that lists such cables, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]
     pub(crate) topology: Option<PathBuf>,
+    /// Links between the cards for operations of groups: full, ring, torus:AxB, or a file that lists cables, one per
+    /// line; in ports beyond those of other cables
+    #[arg(long, value_name = "SHAPE|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) links: Option<String>,
     /// A network interface of this machine whose cable ends in a card, such as 0=rl0 for an interface rl0 at card 0:
     /// what programs send by it goes through the card to the rack's network (needs CAP_NET_ADMIN). With 0=rl0,hook the
     /// card's role sees the frames, and with 0=rl0,hook=hold none passes without a role; may be repeated

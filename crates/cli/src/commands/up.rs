@@ -195,7 +195,29 @@ fn topology(args: &Up) -> Result<Topology> {
             Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))?
         }
     };
+    let cables = match &args.links {
+        None => cables,
+        Some(links) => with_links(cables, links, args)?,
+    };
     cables.with_nics(args.nic.clone()).map_err(|e| Failure::of(&e))
+}
+
+/// Links of a shape, or as a file lists them.
+fn with_links(cables: Topology, links: &str, args: &Up) -> Result<Topology> {
+    let cards = match args.card.is_empty() {
+        true => args.cards,
+        false => args.card.iter().map(|asked| asked.count).sum(),
+    };
+    let file = std::path::Path::new(links);
+    let linked = match links.parse() {
+        Ok(shape) => cables.with_links(shape, cards),
+        Err(_) if file.is_file() => {
+            let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
+            Topology::parse(&text).and_then(|listed| cables.with_linked(listed))
+        }
+        Err(e) => return Err(Failure::of(&e).help("or name a file that lists cables, one per line")),
+    };
+    linked.map_err(|e| Failure::of(&e))
 }
 
 /// The hosts' network interfaces, as they are now.

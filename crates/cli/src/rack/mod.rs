@@ -65,6 +65,7 @@ impl From<RackError> for Failure {
     fn from(e: RackError) -> Self {
         let failure = Self::of(&e);
         match e {
+            RackError::NoLinks { .. } => failure.help("use model cards, or omit --links"),
             RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
             RackError::NoPortForHost { .. } | RackError::NoHook { .. } => {
                 failure.help("use a model card there, or name another card with --nic")

@@ -8,6 +8,7 @@ use rackloom_role::{self as role, Role, Sandbox};
 use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr};
 
 use crate::bridge::Bridge;
+use crate::collectives::Collectives;
 use crate::discovery::{Discovery, Facts};
 use crate::flash::Flash;
 use crate::guard::Guard;
@@ -21,11 +22,13 @@ use crate::shell::{Shell, earlier};
 use crate::{CardEvent, Config, ConfigError, Counters, NicCounters, ReleaseReason};
 
 mod bridge;
+mod collectives;
 mod dispatch;
 mod egress;
 mod front_door;
 mod gate;
 mod nic;
+mod restart;
 mod zeroing;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
@@ -47,6 +50,8 @@ pub struct Card {
     bridge: Option<Bridge>,
     /// Of a card with a key.
     guard: Option<Guard>,
+    /// The programs over its links.
+    collectives: Option<Collectives>,
     /// When memory will be zero: until then nobody has the card.
     zeroed_at: Option<Instant>,
     /// It has started again because DDR did not answer, and takes no claim until DDR does.
@@ -95,6 +100,7 @@ impl Card {
         // The bridge's frames have no tags: a card with a key has no part in it.
         shell.config.bridge &= guard.is_none();
         let bridge = Bridge::new(&shell.config);
+        let collectives = Collectives::new(&shell.config);
         Ok(Self {
             shell,
             sandbox,
@@ -110,6 +116,7 @@ impl Card {
             nic,
             bridge,
             guard,
+            collectives,
             zeroed_at: None,
             awaits_memory: false,
         })
@@ -190,14 +197,16 @@ impl Card {
 
     /// Launches accepted and not finished.
     pub fn launches_queued(&self) -> usize {
-        self.launches.queued()
+        self.launches.queued() + self.collectives.as_ref().map_or(0, Collectives::queued)
     }
 
     /// Bytes that its queues, tables and staging area hold: without DDR, role and sandbox.
     pub fn memory_in_use(&self) -> usize {
         let nic = self.nic.as_ref().map_or(0, NicPath::bytes);
         let bridge = self.bridge.as_ref().map_or(0, |bridge| bridge.endpoint.bytes());
-        let blocks = bridge + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
+        let links = self.collectives.as_ref().map_or(0, Collectives::bytes);
+        let blocks =
+            links + bridge + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
         self.shell.bytes() + nic + blocks
     }
 
@@ -224,16 +233,17 @@ impl Card {
         self.results.check_invariants();
         self.nic.iter().for_each(NicPath::check_invariants);
         self.bridge.iter().for_each(|bridge| bridge.endpoint.check_invariants());
+        self.collectives.iter().for_each(Collectives::check_invariants);
         if let Power::On { discovery, .. } = &self.power {
             discovery.check_invariants();
         }
-        assert!(self.launches.queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
+        assert!(self.launches_queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
         assert!(!self.launches.is_running() || self.role.is_some());
         assert!(!self.loader.is_configuring() || self.role.is_none());
         assert!(self.zeroed_at.is_some() || !self.session.is_awaited());
         assert!(self.zeroed_at.is_none() || self.session.claim().is_none());
         if self.session.claim().is_none() {
-            assert_eq!(self.launches.queued() + self.results.kept(), 0);
+            assert_eq!(self.launches_queued() + self.results.kept(), 0);
             assert!(self.loader.group().is_none());
         }
     }
@@ -289,48 +299,10 @@ impl Card {
             self.memory = Memory::new();
             self.loader.forget();
             Bridge::end_of(&mut self.bridge);
+            Collectives::end_of(&mut self.collectives, now);
             self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
             self.tell_change();
         }
-    }
-
-    /// DDR has answered with an error, or not at all: of what was written or computed since, nothing is certain. So the
-    /// card starts again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to
-    /// be said.
-    fn restart(&mut self, now: Instant) {
-        self.shell.event(CardEvent::MemoryFailed);
-        self.begin_anew();
-        self.awaits_memory = !self.ddr.answers();
-        self.switch_on(now, AnnounceReason::MemoryFailed);
-    }
-
-    /// The device boots from its configuration flash. A device that boots refreshes no memory, so what that holds then
-    /// is not certain; here it stays, which is the worse for whoever claims the card next.
-    fn reboot(&mut self, now: Instant) {
-        let Some(flash) = &mut self.flash else { return };
-        flash.boot();
-        let until = now + flash.boot_time();
-        self.shell.event(CardEvent::Rebooted);
-        self.begin_anew();
-        self.power = Power::Booting { until };
-    }
-
-    /// Nothing is left of the life before but what is in memory and flash.
-    fn begin_anew(&mut self) {
-        self.shell.restart();
-        if let Some(claim) = self.session.claim() {
-            let (owner, epoch) = (claim.owner, claim.epoch);
-            self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
-        }
-        self.session = Session::new(&mut self.shell);
-        self.guard.iter_mut().for_each(Guard::restart);
-        Bridge::end_of(&mut self.bridge);
-        self.loader = Loader::new();
-        self.memory = Memory::new();
-        self.launches = Launches::new();
-        self.results = Results::new();
-        self.role = None;
-        self.zeroed_at = None;
     }
 
     fn expire(&mut self, now: Instant) {
@@ -396,6 +368,7 @@ impl Card {
             self.keep(now, &ended);
         }
         self.deliver_streams(now);
+        self.end_programs(now);
         self.loader.timeout(now, &mut self.shell);
         let facts = self.facts();
         if let Power::On { discovery, .. } = &mut self.power {
@@ -430,6 +403,7 @@ impl Node for Card {
         if let Some(bridge) = &mut self.bridge {
             bridge.endpoint.handle_starvation();
         }
+        self.collectives.iter_mut().for_each(Collectives::handle_starvation);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -452,6 +426,7 @@ impl Node for Card {
         if let Some(bridge) = &mut self.bridge {
             bridge.endpoint.handle_timeout(now);
         }
+        self.collectives.iter_mut().for_each(|collectives| collectives.handle_timeout(now));
         self.settle(now);
     }
 
@@ -480,6 +455,7 @@ impl Node for Card {
             self.launches.deadline(),
             self.results.deadline(),
             self.bridge.as_ref().and_then(|bridge| bridge.endpoint.deadline()),
+            self.collectives.as_ref().and_then(Collectives::deadline),
             self.role.as_ref().and_then(|active| active.role.next_deadline()),
         ]
         .into_iter()

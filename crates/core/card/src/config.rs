@@ -182,15 +182,19 @@ impl Config {
             .filter_map(|p| match p.service {
                 PortService::Stream(stream) => Some(Some(stream)),
                 PortService::Control => Some(None),
-                PortService::Closed => None,
+                PortService::Link | PortService::Closed => None,
             })
             .collect();
-        let open = self.ports.iter().filter(|p| p.service != PortService::Closed).count();
+        let is_single = |p: &&PortConfig| !matches!(p.service, PortService::Link | PortService::Closed);
+        let open = self.ports.iter().filter(is_single).count();
+        // What a link carries is for the card, and passes nowhere.
+        let links = self.ports.iter().all(|p| p.service != PortService::Link || p.passes_to.is_none());
         // What passes leaves at another port, which is there.
         let passes = (1..).zip(&self.ports).all(|(number, p)| {
             p.passes_to.is_none_or(|to| to != number && (1..=self.ports.len()).contains(&usize::from(to)))
         });
         passes
+            && links
             && self.ports.len() < PORTS_MAX
             && macs.len() == self.ports.len() + 1
             && macs.iter().all(|mac| !mac.is_multicast() && !mac.is_zero())

@@ -22,8 +22,8 @@ pub(crate) struct Launch {
     kernel: u16,
     fuel: u64,
     /// 0, or the number of the Go it still waits for.
-    go: u32,
-    args: Vec<u64>,
+    pub(crate) go: u32,
+    pub(crate) args: Vec<u64>,
 }
 
 /// A launch that has ended.
@@ -118,19 +118,31 @@ impl Launches {
 
     /// Accepts a launch that has passed [`judge`](Self::judge).
     pub(crate) fn accept(&mut self, shell: &mut Shell, head: &wire::Head, body: &wire::Launch, args: Vec<u64>) {
+        let launch = self.accept_elsewhere(shell, head, body, args);
+        self.queue.push_back(launch);
+    }
+
+    /// Accepts a launch that waits and runs elsewhere.
+    pub(crate) fn accept_elsewhere(
+        &mut self,
+        shell: &mut Shell,
+        head: &wire::Head,
+        body: &wire::Launch,
+        args: Vec<u64>,
+    ) -> Launch {
         self.last = head.seq;
         shell.counters.inc(Counter::Launches);
-        self.queue.push_back(Launch {
+        Launch {
             epoch: head.epoch,
             seq: head.seq,
             out_addr: body.out_addr.get(),
             out_length: body.out_length.get(),
             credit: body.credit.get(),
-            kernel: u16::try_from(head.addr).expect("a role has at most 64 kernels"),
+            kernel: u16::try_from(head.addr).expect("kernels have numbers of 16 bits"),
             fuel: body.fuel.get(),
             go: body.go.get(),
             args,
-        });
+        }
     }
 
     /// Uses a launch's number up without executing it.
@@ -305,7 +317,7 @@ impl Launches {
     }
 }
 
-fn ended(
+pub(crate) fn ended(
     now: Instant,
     shell: &mut Shell,
     launch: Launch,

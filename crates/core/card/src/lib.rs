@@ -21,6 +21,7 @@ mod backlog;
 mod bitmap;
 mod bridge;
 mod card;
+mod collectives;
 mod config;
 mod counters;
 mod digest;

@@ -30,7 +30,7 @@ impl PortConfig {
     pub(crate) const fn stream(&self) -> Option<u8> {
         match self.service {
             PortService::Stream(stream) => Some(stream),
-            PortService::Control | PortService::Closed => None,
+            PortService::Control | PortService::Link | PortService::Closed => None,
         }
     }
 
@@ -47,6 +47,8 @@ pub enum PortService {
     Control,
     /// The stream of this number of the role, whose messages are whole Ethernet frames.
     Stream(u8),
+    /// A link to one other card, for operations of groups of cards.
+    Link,
     /// None: all frames are dropped and counted.
     Closed,
 }

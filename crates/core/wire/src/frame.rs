@@ -50,8 +50,7 @@ impl<'a, F: Format> Frame<'a, F> {
     /// # Errors
     /// See [`ParseError`]; nothing of such a frame may be used.
     pub fn parse(frame: &'a [u8]) -> Result<Self, ParseError> {
-        let parsed = Self::parse_any(frame)?;
-        if parsed.flags & F::AUTH != 0 { Err(ParseError::Auth) } else { Ok(parsed) }
+        Self::take_apart(frame, false)
     }
 
     /// Takes a frame apart, whether it has a trailer or not, at which this does not look.
@@ -59,6 +58,10 @@ impl<'a, F: Format> Frame<'a, F> {
     /// # Errors
     /// See [`ParseError`]; nothing of such a frame may be used.
     pub(crate) fn parse_any(frame: &'a [u8]) -> Result<Self, ParseError> {
+        Self::take_apart(frame, true)
+    }
+
+    fn take_apart(frame: &'a [u8], takes_trailer: bool) -> Result<Self, ParseError> {
         let truncated = |need: usize| ParseError::Truncated { need, have: frame.len() };
         let Some((ethernet, behind)) = frame.split_at_checked(ETHERNET) else { return Err(truncated(ETHERNET)) };
         let ethertype = u16::from_be_bytes([ethernet[12], ethernet[13]]);
@@ -81,6 +84,9 @@ impl<'a, F: Format> Frame<'a, F> {
             return Err(ParseError::Version { has: version, speaks: F::VERSION });
         }
         let kind = F::kind(ethertype, kind).ok_or(ParseError::UnknownKind { ethertype, kind })?;
+        if flags & F::AUTH != 0 && !takes_trailer {
+            return Err(ParseError::Auth);
+        }
         // What stands behind a packet is padding; inside there is none.
         if F::CARRIER.is_some() && rest.len() != length {
             return Err(Ipv6Error::Length { packet: behind.len(), frame: size_of::<F::Header>() + length }.into());

@@ -62,6 +62,14 @@ impl Kind {
         }
     }
 
+    /// Whether its ports can be links.
+    pub const fn has_links(self) -> bool {
+        match self {
+            Self::Model | Self::Flash => true,
+            Self::Rtl => false,
+        }
+    }
+
     /// Most network ports.
     pub const fn ports_max(self) -> u8 {
         match self {

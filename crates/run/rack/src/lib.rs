@@ -27,4 +27,4 @@ pub use network::{Network, NetworkError, ServedNetwork, segment_of};
 pub use nic::{NicError, NicPlug, NicReport, NicSyntax};
 pub use simulated::{Place, SimRack, Slot};
 pub use spec::RackSpec;
-pub use topology::{CableEnds, CardPort, FarEnd, Topology, TopologyError};
+pub use topology::{CableEnds, CardPort, FarEnd, Links, Topology, TopologyError};

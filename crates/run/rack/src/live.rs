@@ -77,6 +77,14 @@ pub enum RackError {
         /// Kind of the card.
         kind: Kind,
     },
+    /// A card is to have links, and its kind has none.
+    #[error("card{unit} is to have links, and a card of kind {kind} has none")]
+    NoLinks {
+        /// Unit number of the card.
+        unit: u16,
+        /// Kind of the card.
+        kind: Kind,
+    },
     /// The interface of a host behind a card cannot be made.
     #[error(transparent)]
     Nic(#[from] NicError),
@@ -222,6 +230,9 @@ impl LiveRack {
 
     /// The card's ends of the switch, of all its cables, and of the one to its host.
     fn plug_in(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
+        if self.topology.has_links() && !kind.has_links() {
+            return Err(RackError::NoLinks { unit, kind });
+        }
         let name = format!("card{unit}");
         let at_rate = |mut port: Port| {
             if let Some(rate) = self.shape.rate {

@@ -11,6 +11,10 @@ use rackloom_wire::MacAddr;
 
 use crate::NicPlug;
 
+mod links;
+
+pub use links::Links;
+
 /// A port of a card, written `CARD.PORT`: the card's unit number and the port's number, from 1. Port 0 of every card
 /// is on the rack's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +43,8 @@ pub struct CableEnds(pub CardPort, pub FarEnd);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     cables: Vec<CableEnds>,
+    /// The ports whose cables are links, on all cards.
+    links: BTreeSet<Port>,
     nics: Vec<NicPlug>,
 }
 
@@ -69,6 +75,28 @@ pub enum TopologyError {
     /// Two cables are to go into one port.
     #[error("two cables end in port {} of card {}", .0.port, .0.unit)]
     Taken(CardPort),
+    /// A link leads to a network.
+    #[error("invalid link {0}: a link has a card at each end")]
+    NotCard(CableEnds),
+    /// The text is no shape of links.
+    #[error("invalid links `{0}`: expected full, ring or torus:AxB")]
+    Links(String),
+    /// That many cards do not make such a torus.
+    #[error("{cards} cards do not make a torus of {rows} x {columns}")]
+    Shape {
+        /// Rows of the torus.
+        rows: u16,
+        /// Cards of a row.
+        columns: u16,
+        /// Cards that there are.
+        cards: u16,
+    },
+    /// A card has more links than ports are left.
+    #[error("card {unit} has more links than its {} ports can take", PORTS_MAX - 1)]
+    Full {
+        /// Unit number of the card.
+        unit: u16,
+    },
     /// One card has two hosts, two hosts have one interface, or there is no port left for hosts.
     #[error("invalid network interface `{nic}`: {problem}")]
     Nic {
@@ -102,7 +130,38 @@ impl Topology {
                 return Err(TopologyError::Taken(end));
             }
         }
-        Ok(Self { cables, nics: Vec::new() })
+        Ok(Self { cables, ..Self::default() })
+    }
+
+    /// The same, with links of this shape among the first `cards` cards, in the ports beyond those of its cables.
+    ///
+    /// # Errors
+    /// The cards cannot stand so, or have too few ports.
+    pub fn with_links(self, links: Links, cards: u16) -> Result<Self, TopologyError> {
+        let cables = links.cables(cards, self.highest() + 1)?;
+        self.with_linked(Self { cables, ..Self::default() })
+    }
+
+    /// The same, with the cables of another as links. A port that is a link on one card is none of a role's on any.
+    ///
+    /// # Errors
+    /// One does not end in two cards, or a port has two cables.
+    pub fn with_linked(self, links: Self) -> Result<Self, TopologyError> {
+        if let Some(cable) = links.cables.iter().find(|cable| matches!(cable.1, FarEnd::Net(_))) {
+            return Err(TopologyError::NotCard(cable.clone()));
+        }
+        let ports = links.cables.iter().flat_map(CableEnds::card_ports).map(|end| end.port).collect::<BTreeSet<_>>();
+        let used = self.cables.iter().flat_map(CableEnds::card_ports).find(|end| ports.contains(&end.port));
+        if let Some(end) = used {
+            return Err(TopologyError::Taken(end));
+        }
+        let cables = [self.cables, links.cables].concat();
+        Ok(Self { links: ports, nics: self.nics, ..Self::new(cables)? })
+    }
+
+    /// Whether cards have links.
+    pub fn has_links(&self) -> bool {
+        !self.links.is_empty()
     }
 
     /// The same, with hosts behind cards.
@@ -166,10 +225,11 @@ impl Topology {
     }
 
     /// The ports of a card beside port 0: those up to the highest that any card's cable ends in, and one for a host if
-    /// any card has one, so that all cards of a rack are alike. Port `p` carries stream `p - 1` of the role.
+    /// any card has one, so that all cards of a rack are alike. Port `p` is a link, or carries
+    /// stream `p - 1` of the role.
     pub fn ports(&self, mac: MacAddr) -> Vec<PortConfig> {
-        let streams =
-            (1..=self.highest()).map(|port| PortConfig::new(port_mac(mac, port), PortService::Stream(port - 1)));
+        let service = |port| if self.links.contains(&port) { PortService::Link } else { PortService::Stream(port - 1) };
+        let streams = (1..=self.highest()).map(|port| PortConfig::new(port_mac(mac, port), service(port)));
         let host = self.host_port().map(|port| PortConfig::new(port_mac(mac, port), PortService::Closed));
         streams.chain(host).collect()
     }

@@ -11,7 +11,8 @@ pub(crate) fn emit(families: &[Family]) -> String {
     let (doc, classes) = include_str!("protocol_head.py").split_once('\n').expect("a docstring and more");
     put(&mut o, &format!("{doc}\n# {}", made_from("protocol/")));
     o.push_str(classes);
-    for family in families {
+    // The benches have no links.
+    for family in families.iter().filter(|f| f.is_everywhere()) {
         tables(&mut o, family);
     }
     o

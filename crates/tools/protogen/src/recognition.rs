@@ -11,4 +11,6 @@ pub(crate) enum RecognisedBy {
     /// By the IPv6 packets that carry its frames: their next header, and a destination within fc00::/7. Other packets
     /// of the EtherType are a host's.
     Ipv6,
+    /// By its EtherTypes, on the links between two cards and nowhere else: there it is any other frame.
+    Link,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Column {
 impl Column {
     /// The values that a kind of such a family can have, with their numbers in gateware and firmware.
     pub(crate) fn values_of(&self, by: RecognisedBy) -> impl Iterator<Item = (u64, &'static Value)> {
-        (1..).zip(self.values).filter(move |(_, v)| v.only.is_none_or(|only| only == by))
+        (1..).zip(self.values).filter(move |(_, v)| v.only.contains(&by))
     }
 }
 
@@ -33,24 +33,39 @@ pub(crate) struct Value {
     /// As the description writes it: lower case with dashes.
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
-    /// The families whose kinds can have it; `None`: all.
-    only: Option<RecognisedBy>,
+    /// The families whose kinds can have it.
+    only: &'static [RecognisedBy],
 }
 
 impl Value {
     /// A value for kinds of all families.
     const fn any(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, only: None }
+        Self { name, doc, only: &[RecognisedBy::EtherType, RecognisedBy::Ipv6, RecognisedBy::Link] }
     }
 
     /// A value for families that are recognised by their EtherTypes: a host and the card it claims.
     const fn claimed(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, only: Some(RecognisedBy::EtherType) }
+        Self { name, doc, only: &[RecognisedBy::EtherType] }
     }
 
     /// A value for families that IPv6 packets carry: nodes of equal rank.
     const fn carried(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, only: Some(RecognisedBy::Ipv6) }
+        Self { name, doc, only: &[RecognisedBy::Ipv6] }
+    }
+
+    /// A value for families of links: two cards with a cable between them.
+    const fn linked(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: &[RecognisedBy::Link] }
+    }
+
+    /// A value for what cards say to hosts and to each other.
+    const fn cards(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: &[RecognisedBy::EtherType, RecognisedBy::Link] }
+    }
+
+    /// A value for nodes of equal rank, wherever they meet.
+    const fn equals(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: &[RecognisedBy::Ipv6, RecognisedBy::Link] }
     }
 }
 
@@ -76,7 +91,7 @@ pub(crate) const COLUMNS: [Column; 6] = [
         doc: "Who sends a kind of frame.",
         values: &[
             Value::claimed("host", "Hosts send it."),
-            Value::claimed("card", "Cards send it."),
+            Value::cards("card", "Cards send it."),
             Value::carried("both", "Hosts and cards send it."),
         ],
     },
@@ -86,7 +101,7 @@ pub(crate) const COLUMNS: [Column; 6] = [
         doc: "Who takes a kind of frame.",
         values: &[
             Value::claimed("host", "Hosts take it; a card drops it."),
-            Value::claimed("card", "Cards take it; a host drops it."),
+            Value::cards("card", "Cards take it; a host drops it."),
             Value::any("both", "Hosts and cards take it."),
         ],
     },
@@ -96,7 +111,7 @@ pub(crate) const COLUMNS: [Column; 6] = [
         doc: "The destination addresses at which a kind of frame is taken.",
         values: &[
             Value::any("unicast", "The card's own address only: a question to one card must not be answered by all."),
-            Value::claimed("group", "A group's address only: what cards tell one another."),
+            Value::cards("group", "A group's address only: what cards tell one another."),
             Value::claimed("any", "Any address the receiver listens to."),
         ],
     },
@@ -132,7 +147,8 @@ pub(crate) const COLUMNS: [Column; 6] = [
             Value::claimed("image", "The hardware path that stages image data."),
             Value::claimed("launch", "The hardware path that queues launches."),
             Value::carried("bridge", "The bridge, to which the transport gives it once and in order."),
-            Value::carried("transport", "The transport alone: it is about frames that were sent, and has no number."),
+            Value::equals("transport", "The transport alone: it is about frames that were sent, and has no number."),
+            Value::linked("sequencer", "The command sequencer, to which the transport gives it once and in order."),
         ],
     },
     Column {
@@ -171,6 +187,8 @@ impl Rules {
         match by {
             RecognisedBy::EtherType => rules.check()?,
             RecognisedBy::Ipv6 => rules.check_carried()?,
+            // Each rule has what links can have, and nothing of it contradicts the rest.
+            RecognisedBy::Link => {}
         }
         Ok(rules)
     }

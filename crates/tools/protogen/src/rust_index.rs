@@ -25,9 +25,11 @@ pub(crate) fn emit(families: &[Family], body: &str) -> String {
 /// The families, and how to recognise each.
 pub(crate) fn families(families: &[Family]) -> String {
     let mut o = String::new();
+    // What a link carries is known by the port it came in on.
+    let families: Vec<_> = families.iter().filter(|f| f.is_everywhere()).collect();
     put(&mut o, "/// A family of frames: a set of kinds with a header of their own.");
     put(&mut o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum Family {");
-    for f in families {
+    for f in &families {
         let name = camel(&f.family.name);
         put(&mut o, &format!("    /// Frames of `protocol/{}.toml`.\n    {name},", f.family.name));
     }

@@ -7,7 +7,7 @@ use crate::metadata::{DepKind, Workspace};
 const LAYERS: [&[&str]; 11] = [
     &["core/auth", "core/node", "core/wire", "run/sync"],
     &["core/transport", "core/image", "check/report", "run/pager"],
-    &["core/bridge", "core/role", "run/rolec"],
+    &["core/bridge", "core/collective", "core/role", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
     &["run/sandbox", "check/golden"],
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],

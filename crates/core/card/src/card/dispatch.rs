@@ -75,7 +75,8 @@ impl Card {
             Kind::ExecCancel => {
                 if self.is_empty(packet) && self.is_fresh(now, head, Kind::ResultRefused) {
                     let role = role_mut(&mut self.role);
-                    match self.launches.cancel(now, &mut self.shell, role, head.seq) {
+                    let ended = self.launches.cancel(now, &mut self.shell, role, head.seq);
+                    match ended.or_else(|| self.cancel_program(now, head.seq)) {
                         Some(ended) => self.keep(now, &ended),
                         None => self.recall(head),
                     }
@@ -307,14 +308,16 @@ impl Card {
             Turn::Before | Turn::Next => {}
         }
         let judged = match &self.role {
-            _ if self.launches.queued() + self.results.kept() >= wire::RESULTS_KEPT as usize => {
+            _ if self.launches_queued() + self.results.kept() >= wire::RESULTS_KEPT as usize => {
                 Err((ErrorCode::Busy, wire::RESULTS_KEPT.into()))
             }
+            _ if self.is_program(head) => self.judge_program(body, &args),
             None if self.loader.is_configuring() => Err((ErrorCode::Busy, 0)),
             None => Err((ErrorCode::NoRole, 0)),
             Some(active) => self.launches.judge(&*self.ddr, active.role.kernels(), head.addr, body),
         };
         match judged {
+            Ok(()) if self.is_program(head) => self.accept_program(now, head, body, args),
             Ok(()) => {
                 self.launches.accept(&mut self.shell, head, body, args);
                 if let Some(active) = &mut self.role {
@@ -357,11 +360,12 @@ impl Card {
         }
         self.session.renew(now);
         self.launches.go(head.seq);
+        self.go_programs(now, head.seq);
     }
 
     /// Tells what became of a launch.
     fn recall(&mut self, asked: &Head) {
-        if self.launches.has(asked.seq) {
+        if self.launches.has(asked.seq) || self.has_program(asked.seq) {
             let answer = self.shell.head(asked.src, Kind::ResultAccepted, asked.epoch, asked.seq);
             self.shell.send(answer, &[]);
         } else if !self.results.repeat(asked.seq) {

@@ -13,12 +13,21 @@ use crate::ethernet::{EthernetHead, FRAME_MAX};
 use crate::nic::{Sender, Side};
 
 /// What a frame that leaves is counted by.
-const SENT: [Counter; 3] = [Counter::TxFrames, Counter::TxBytes, Counter::TxWords];
+pub(super) const SENT: [Counter; 3] = [Counter::TxFrames, Counter::TxBytes, Counter::TxWords];
 
 impl Card {
     /// The next frame that leaves at any port, or what the role reports.
     pub(super) fn next_output(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         self.begin_remote(now);
+        // What others have begun over links does not wait for what passes, nor that for links.
+        if self.is_links_turn() {
+            return self.next_of_links(now).or_else(|| self.next_at_ports(now));
+        }
+        self.next_at_ports(now).or_else(|| self.next_of_links(now))
+    }
+
+    /// The next frame that leaves at a port that is no link, or what the role reports.
+    fn next_at_ports(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         let Some(nic) = &self.nic else {
             return self.next_own(now).or_else(|| self.next_through(now));
         };
@@ -43,7 +52,7 @@ impl Card {
     }
 
     /// What the card itself has to say.
-    fn next_own(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+    pub(super) fn next_own(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         let frame = self.shell.next_frame().or_else(|| self.next_data(now)).or_else(|| {
             // What had no frame may have found that the memory has failed: then there is an announcement.
             self.shell.memory_failed.then(|| self.restart(now))?;

@@ -24,6 +24,7 @@ impl Card {
         match (port, self.shell.config.port(port).copied()) {
             (0, _) if self.take_for_host(now, &frame) || self.take_for_bridge(now, &frame) => {}
             (0, _) => self.handle_control(now, &frame),
+            (_, Some(config)) if config.service == PortService::Link => self.take_from_link(now, port, &frame),
             (_, Some(_)) if self.is_hosts(port) => self.take_from_host(now, frame),
             (_, Some(config)) if !config.is_closed() => self.handle_other(now, config, frame),
             _ => self.shell.counters.inc(Counter::DropForeign),

@@ -4,6 +4,7 @@
 
 pub mod bridge;
 pub mod control;
+pub mod link;
 pub mod rules;
 
 /// A family of frames: a set of kinds with a header of their own.

@@ -90,6 +90,8 @@ pub enum TakenBy {
     Bridge,
     /// The transport alone: it is about frames that were sent, and has no number.
     Transport,
+    /// The command sequencer, to which the transport gives it once and in order.
+    Sequencer,
 }
 
 /// How a card made of gateware orders a frame with those its firmware has not finished. A frame to a group address

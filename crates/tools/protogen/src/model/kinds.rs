@@ -14,6 +14,7 @@ pub(crate) struct EtherType {
     pub(crate) value: u16,
     pub(crate) table1: Option<String>,
     pub(crate) doc: String,
+    pub(crate) on_links: bool,
     pub(crate) kinds: Vec<Kind>,
 }
 
@@ -25,6 +26,9 @@ struct RawEtherType {
     value: u16,
     table1: Option<String>,
     doc: String,
+    /// Its kinds are those of a family that is recognised on links alone.
+    #[serde(default)]
+    on_links: bool,
     kinds: Vec<toml::Table>,
 }
 
@@ -32,10 +36,11 @@ impl TryFrom<RawEtherType> for EtherType {
     type Error = String;
 
     fn try_from(raw: RawEtherType) -> Result<Self, String> {
-        let by = RecognisedBy::EtherType;
+        let by = if raw.on_links { RecognisedBy::Link } else { RecognisedBy::EtherType };
         let read = |table| Kind::read(&raw.name, by, table).map_err(|e| format!("{e:#}"));
         let kinds = raw.kinds.into_iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { name: raw.name, value: raw.value, table1: raw.table1, doc: raw.doc, kinds })
+        let RawEtherType { name, value, table1, doc, on_links, .. } = raw;
+        Ok(Self { name, value, table1, doc, on_links, kinds })
     }
 }
 
@@ -44,7 +49,7 @@ impl EtherType {
     pub(super) fn flat(value: u16, kinds: Vec<toml::Table>) -> Result<Self> {
         let read = |table| Kind::read("kind", RecognisedBy::Ipv6, table);
         let kinds = kinds.into_iter().map(read).collect::<Result<_>>()?;
-        Ok(Self { name: String::new(), value, table1: None, doc: String::new(), kinds })
+        Ok(Self { name: String::new(), value, table1: None, doc: String::new(), on_links: false, kinds })
     }
 }
 

@@ -181,10 +181,15 @@ impl Family {
     /// Makes of what the packets that carry it say the EtherType and the constants that the forms need.
     fn resolve(&mut self) -> Result<()> {
         match (self.family.recognised_by, &self.family.ipv6) {
-            (RecognisedBy::EtherType, None) => {
+            (by @ (RecognisedBy::EtherType | RecognisedBy::Link), None) => {
                 ensure!(self.flat.is_empty(), "`kind`: a family recognised by its EtherTypes has its kinds in them");
+                let on_links = by == RecognisedBy::Link;
+                let fits = self.ethertypes.iter().all(|e| e.on_links == on_links);
+                ensure!(fits, "`on_links`: all EtherTypes of a family that is recognised by \"link\", and of no other");
             }
-            (RecognisedBy::EtherType, Some(_)) => bail!("`ipv6`: the family is recognised by its EtherTypes"),
+            (RecognisedBy::EtherType | RecognisedBy::Link, Some(_)) => {
+                bail!("`ipv6`: the family is recognised by its EtherTypes")
+            }
             (RecognisedBy::Ipv6, None) => bail!("`ipv6` is missing: the family is recognised by the packets it names"),
             (RecognisedBy::Ipv6, Some(ipv6)) => {
                 ensure!(
@@ -242,6 +247,11 @@ impl Family {
     /// The bit of the flag that says that a trailer follows.
     pub(crate) fn trailer_bit(&self) -> u8 {
         self.flags.iter().find(|f| f.name == self.family.trailer.flag).expect("checked").bit
+    }
+
+    /// Whether a frame of it may come on any network.
+    pub(crate) fn is_everywhere(&self) -> bool {
+        self.family.recognised_by != RecognisedBy::Link
     }
 
     /// The value of this constant.

@@ -1,0 +1,230 @@
+//! What elements are, and how two of them become one.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The type of a buffer's elements, which are little-endian as the roles' are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Datatype {
+    /// A signed integer of 8 bits.
+    I8 = 1,
+    /// A signed integer of 16 bits.
+    I16 = 2,
+    /// A signed integer of 32 bits.
+    I32 = 3,
+    /// A signed integer of 64 bits.
+    I64 = 4,
+    /// IEEE 754 binary32.
+    F32 = 5,
+    /// IEEE 754 binary64.
+    F64 = 6,
+}
+
+impl Datatype {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
+
+    /// Bytes of an element.
+    pub const fn size(self) -> u64 {
+        match self {
+            Self::I8 => 1,
+            Self::I16 => 2,
+            Self::I32 | Self::F32 => 4,
+            Self::I64 | Self::F64 => 8,
+        }
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    pub(crate) fn from_byte(value: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| *t as u8 == value)
+    }
+
+    const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+}
+
+/// How two elements become one. Sums and products of integers wrap. Of numbers and NaNs the least and the greatest are
+/// numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Op {
+    /// The sum.
+    Sum = 1,
+    /// The least.
+    Min = 2,
+    /// The greatest.
+    Max = 3,
+    /// The product.
+    Prod = 4,
+    /// Each bit that both have; of integers only, as the next two.
+    And = 5,
+    /// Each bit that either has.
+    Or = 6,
+    /// Each bit that one of them has.
+    Xor = 7,
+}
+
+impl Op {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::Sum, Self::Min, Self::Max, Self::Prod, Self::And, Self::Or, Self::Xor];
+
+    /// Whether there is such an operation on such elements.
+    pub const fn takes(self, datatype: Datatype) -> bool {
+        !datatype.is_float() || matches!(self, Self::Sum | Self::Min | Self::Max | Self::Prod)
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Prod => "prod",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+        }
+    }
+
+    pub(crate) fn from_byte(value: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| *op as u8 == value)
+    }
+}
+
+macro_rules! named {
+    ($type:ty, $what:literal) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                Self::ALL.into_iter().find(|value| value.name() == text).ok_or_else(|| {
+                    format!("unknown {} `{text}`: expected one of {}", $what, Self::ALL.map(|v| v.name()).join(", "))
+                })
+            }
+        }
+    };
+}
+named!(Datatype, "datatype");
+named!(Op, "operation");
+
+/// Puts `op` of each element of `into` and of `from`, in this order, into `into`. What is behind the last whole element
+/// stays.
+pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
+    macro_rules! integers {
+        ($t:ty) => {
+            each(into, from, <$t>::from_le_bytes, <$t>::to_le_bytes, |a, b| match op {
+                Op::Sum => a.wrapping_add(b),
+                Op::Min => a.min(b),
+                Op::Max => a.max(b),
+                Op::Prod => a.wrapping_mul(b),
+                Op::And => a & b,
+                Op::Or => a | b,
+                Op::Xor => a ^ b,
+            })
+        };
+    }
+    macro_rules! floats {
+        ($t:ty) => {
+            each(into, from, <$t>::from_le_bytes, <$t>::to_le_bytes, |a, b| match op {
+                Op::Sum => a + b,
+                Op::Prod => a * b,
+                // Not `min` and `max` of the language, which may choose either of two zeros.
+                Op::Min => {
+                    if b < a || a.is_nan() {
+                        b
+                    } else {
+                        a
+                    }
+                }
+                Op::Max => {
+                    if b > a || a.is_nan() {
+                        b
+                    } else {
+                        a
+                    }
+                }
+                Op::And | Op::Or | Op::Xor => a,
+            })
+        };
+    }
+    match datatype {
+        Datatype::I8 => integers!(i8),
+        Datatype::I16 => integers!(i16),
+        Datatype::I32 => integers!(i32),
+        Datatype::I64 => integers!(i64),
+        Datatype::F32 => floats!(f32),
+        Datatype::F64 => floats!(f64),
+    }
+}
+
+fn each<const N: usize, T>(
+    into: &mut [u8],
+    from: &[u8],
+    read: impl Fn([u8; N]) -> T,
+    write: impl Fn(T) -> [u8; N],
+    op: impl Fn(T, T) -> T,
+) {
+    let (into, _) = into.as_chunks_mut::<N>();
+    let (from, _) = from.as_chunks::<N>();
+    for (a, b) in into.iter_mut().zip(from) {
+        *a = write(op(read(*a), read(*b)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_reduced_as_the_language_does_it() {
+        let mut a: Vec<u8> = [i16::MAX, -5, 6].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let b: Vec<u8> = [1i16, 3, -7].iter().flat_map(|v| v.to_le_bytes()).collect();
+        reduce(Op::Sum, Datatype::I16, &mut a, &b);
+        assert_eq!(a, [i16::MIN, -2, -1].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
+        reduce(Op::Xor, Datatype::I16, &mut a, &b);
+        assert_eq!(a[2..4], (-2i16 ^ 3).to_le_bytes());
+    }
+
+    #[test]
+    fn the_least_of_a_number_and_a_nan_is_the_number_and_of_two_zeros_the_first() {
+        let least = |a: f32, b: f32| {
+            let mut into = a.to_le_bytes();
+            reduce(Op::Min, Datatype::F32, &mut into, &b.to_le_bytes());
+            f32::from_le_bytes(into)
+        };
+        assert_eq!(least(f32::NAN, 2.0), 2.0);
+        assert_eq!(least(2.0, f32::NAN), 2.0);
+        assert!(least(-0.0, 0.0).is_sign_negative() && least(0.0, -0.0).is_sign_positive());
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for t in Datatype::ALL {
+            assert_eq!(t.name().parse(), Ok(t));
+            assert_eq!(Datatype::from_byte(t as u8), Some(t));
+        }
+        for op in Op::ALL {
+            assert_eq!(op.name().parse(), Ok(op));
+        }
+        assert!("u8".parse::<Datatype>().unwrap_err().contains("i8, i16"));
+        assert!(!Op::Xor.takes(Datatype::F32) && Op::Xor.takes(Datatype::I8) && Op::Prod.takes(Datatype::F64));
+    }
+}
