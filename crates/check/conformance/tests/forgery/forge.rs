@@ -212,13 +212,11 @@ fn tagged_to_host(frame: &Frame, make: impl FnOnce(&Frame) -> Option<Frame>) -> 
     make(frame).filter(|_| is_one).into_iter().collect()
 }
 
+/// What is made of a frame, if it can be.
+type Change = fn(&Frame) -> Option<Frame>;
+
 /// This frame once more, and one that was heard before.
-fn again(
-    frame: &Frame,
-    log: &[Frame],
-    copy: fn(&Frame) -> Option<Frame>,
-    those: fn(&Frame, fn(&Frame) -> Option<Frame>) -> Vec<Frame>,
-) -> Vec<Frame> {
+fn again(frame: &Frame, log: &[Frame], copy: Change, those: fn(&Frame, Change) -> Vec<Frame>) -> Vec<Frame> {
     let before = &log[log.len() / 2];
     [those(frame, copy), those(before, copy)].concat()
 }
