@@ -112,7 +112,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: NicAction,
     },
-    /// Make keys for cards and hosts: claims, control and results then carry tags
+    /// Make keys for cards and hosts, so that they know each other
     Key {
         #[command(subcommand)]
         action: KeyAction,

@@ -47,7 +47,7 @@ drop_epoch drop_malformed drop_duplicate drop_window announces claims leases_exp
 image_suppressed images_activated images_failed writes write_bytes reads read_bytes launches kernels_done
 kernels_failed kernel_cycles result_chunks result_resends refusals drop_queue rx_words tx_words drop_check bridge_rx
 bridge_tx bridge_drop_foreign bridge_drop_malformed bridge_drop_epoch bridge_drop_duplicate bridge_denied
-bridge_resent passed_frames""".split()
+bridge_resent passed_frames auth_untagged auth_unknown auth_wrong auth_replay""".split()
 
 # ErrorCode.
 OK, CLAIMED, STALE_EPOCH, BAD_REQUEST, BAD_ADDRESS, BUSY, NO_ROLE, UNKNOWN_KERNEL = range(8)

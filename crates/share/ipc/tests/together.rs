@@ -64,8 +64,10 @@ fn over_tcp_kept_messages_are_kept() {
 
 #[test]
 fn replies_in_one_go_arrive_whole_whatever_room_there_is() {
+    // What waits for a client that reads slowly has room for all of it.
+    let limits = Limits { queue_messages_max: 1000, queue_bytes_max: 16 << 20, ..Limits::default() };
     for transport in ALL {
-        let place = Place::new(transport, ServerConfig::default());
+        let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
         let (client, inbox, peer) = place.pair();
         // More than a ring or a socket's buffers hold.
         let replies: Vec<Vec<u8>> = (0..200).map(|n| vec![n as u8; n * 80]).collect();
