@@ -122,8 +122,23 @@ pub(crate) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
 }
 
 fn parse(text: &str) -> Result<[u8; 16]> {
+    let is_hex = text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()); // `from_str_radix` takes a sign, too.
     let byte = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
     let bytes: Option<Vec<_>> = (0..16).map(byte).collect();
-    let key = bytes.filter(|_| text.len() == 32 && text.is_ascii()).and_then(|bytes| bytes.try_into().ok());
+    let key = bytes.filter(|_| is_hex).and_then(|bytes| bytes.try_into().ok());
     key.ok_or_else(|| Failure::new("a key in the file is not 32 hexadecimal digits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_32_hexadecimal_digits() {
+        assert_eq!(parse("000102030405060708090a0b0c0d0E0F").unwrap(), std::array::from_fn(|i| i as u8));
+        for text in ["", "00", "+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f", "g0000000000000000000000000000000"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(parse(&"0".repeat(33)).is_err() && parse(&"\u{e9}".repeat(16)).is_err());
+    }
 }
