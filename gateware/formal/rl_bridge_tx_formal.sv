@@ -118,7 +118,7 @@ module rl_bridge_tx_formal
   logic first_known_q, goes;
   assign goes = starts_q ? known_i : first_known_q;
   always_ff @(posedge clk_i) begin
-    if (u_dut.begins && (u_dut.moves || !known_i)) begin
+    if (u_dut.begins && (u_dut.u_tx.moves || !known_i)) begin
       starts_q <= 1'b0;
       first_known_q <= known_i;
     end

@@ -1,7 +1,7 @@
 """The models, from the Rust crates: what gateware and firmware are compared with.
 
-This file declares the C functions of crates/check/golden, whose documentation says what each rule is taken from. The
-environment variable RACKLOOM_GOLDEN names the library, which scripts/golden.sh builds.
+This file and golden_link.py declare the C functions of crates/check/golden, whose documentation says what each rule is
+taken from. The environment variable RACKLOOM_GOLDEN names the library, which scripts/golden.sh builds.
 """
 
 import ctypes
@@ -146,21 +146,24 @@ REFUSED = -2
 FAULTS = {-1: "an argument is out of range", REFUSED: "the input is refused", -3: "the library has a bug"}
 
 
-def _load() -> dict[str, Callable[..., int]]:
+_LIBRARY: dict[str, Callable[..., int]] = {}
+
+
+def declare(functions: dict[str, tuple]) -> None:
+    """Functions of the library, by their names and the kinds of their arguments."""
     path = os.environ.get(VARIABLE)
     if not path or not os.path.exists(path):
         raise RuntimeError(
             f"{VARIABLE} does not name the library of the models; "
             f"build it from the repository's root: export {VARIABLE}=$(scripts/golden.sh)"
         )
-    library, functions = ctypes.CDLL(path), {}
-    for name, arguments in _FUNCTIONS.items():
-        functions[name] = library[f"rl_golden_{name}"]
-        functions[name].argtypes, functions[name].restype = arguments, ctypes.c_int64
-    return functions
+    library = ctypes.CDLL(path)
+    for name, arguments in functions.items():
+        _LIBRARY[name] = library[f"rl_golden_{name}"]
+        _LIBRARY[name].argtypes, _LIBRARY[name].restype = arguments, ctypes.c_int64
 
 
-_LIBRARY = _load()
+declare(_FUNCTIONS)
 
 
 def _call(name: str, *arguments: object) -> int:
@@ -173,7 +176,7 @@ def _call(name: str, *arguments: object) -> int:
 
 def _try(name: str, *arguments: object) -> int:
     """The number that a function returns, or REFUSED."""
-    for value, kind in zip(arguments, _FUNCTIONS[name], strict=True):
+    for value, kind in zip(arguments, _LIBRARY[name].argtypes, strict=True):
         if isinstance(value, int):
             _fits(f"golden {name}", value, kind)
     result = _LIBRARY[name](*arguments)
@@ -433,6 +436,11 @@ def _card(card: Card) -> object:
 def _judged(by: str, card: Card, data: bytes) -> Judgement:
     verdict = _Verdict()
     _call(by, _card(card), data, len(data), byref(verdict))
+    return judgement(verdict)
+
+
+def judgement(verdict: _Verdict) -> Judgement:
+    """What a verdict of the library says."""
     drop = COUNTERS[verdict.drop] if verdict.drop >= 0 else None
     route, reason = Route(verdict.route), Reason(verdict.reason)
     return Judgement(drop, route, reason, bool(verdict.waits), bool(verdict.barrier))

@@ -1,9 +1,5 @@
 // Frames from the network to the transport: those that are whole, sound, for this node and from a peer of it
 // (rl_bridge_rx_check). The others vanish and are counted by what is wrong with them.
-//
-// A frame is stored until its end has been judged: its words behind each other as the payload has them, its header as
-// it goes by. So there is a head for each frame that has passed, and one or more words; both come in the order of the
-// frames. The network never waits: what finds no room is lost, which the transport makes good.
 module rl_bridge_rx
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -55,16 +51,10 @@ module rl_bridge_rx
   output logic [31:0]                 count_o        // How many frames became that.
 );
   localparam int unsigned Lanes = (HeadBytes + KeepW - 1) / KeepW;
-  // Bytes of the word that ends the head which are the head's.
-  localparam int unsigned Shared = HeadBytes % KeepW;
-  if (Words * KeepW < LengthMax) begin : gen_check
-    $fatal(0, "rl_bridge_rx: the longest payload must fit (%m)");
-  end
-
-  logic word, first, last, payload, ends, commit, rollback;
-  logic [DataW-1:0] data, next, aligned;
+  logic word, first, last, payload, ends, no_room;
+  logic [DataW-1:0] data, next;
   logic [Lanes-1:0] lane;
-  faults_t found_faults, faults;
+  faults_t found, faults_q;
   rl_bridge_rx_check #(
     .DataW(DataW),
     .LengthMax(LengthMax)
@@ -88,97 +78,59 @@ module rl_bridge_rx
     .lane_o(lane),
     .payload_o(payload),
     .ends_o(ends),
-    .faults_o(found_faults)
-  );
-
-  if (Shared == 0) begin : gen_whole
-    logic unused;
-    assign aligned = data;
-    assign unused = ^next;
-  end else begin : gen_shared
-    logic unused;
-    assign aligned = {next[8*Shared-1:0], data[DataW-1:8*Shared]};
-    assign unused = ^next[DataW-1:8*Shared];
-  end
-
-  // -- room: what found none once is lost as a whole
-  logic words_full, heads_full, lost_q, lost;
-  assign lost = (!first && lost_q) || (payload && words_full) || (|lane && heads_full);
-  always_comb begin
-    faults = found_faults;
-    faults.no_room = lost;
-  end
-  assign commit = word && last && faults == '0;
-  assign rollback = word && last && faults != '0;
-  always_ff @(posedge clk_i) if (word) lost_q <= lost;
-
-  rl_bridge_rx_words #(
-    .DataW(DataW),
-    .Words(Words)
-  ) u_words (
-    .clk_i,
-    .rst_ni,
-    .word_i(word && payload),
-    .data_i(aligned),
-    .last_i(ends),
-    .full_o(words_full),
-    .commit_i(commit),
-    .rollback_i(rollback),
-    .valid_o,
-    .ready_i,
-    .data_o,
-    .last_o
+    .faults_o(found)
   );
 
   logic [NodeW-1:0] node;
   header_t header;
-  rl_bridge_rx_heads #(
+  logic [$clog2(Verdicts)-1:0] verdict;
+  verdict_e judged;
+  rl_wire_rx #(
     .DataW(DataW),
+    .LengthMax(LengthMax),
+    .Words(Words),
     .Heads(Heads),
-    .NodeW(NodeW)
-  ) u_heads (
+    .Start(HeaderVersionFlagsOffset),
+    .End(HeadBytes),
+    .SideW(NodeW),
+    .Verdicts(Verdicts)
+  ) u_rx (
     .clk_i,
     .rst_ni,
-    .lane_i(word ? lane : '0),
+    .valid_i(word),
+    .first_i(first),
     .data_i(data),
-    .full_o(heads_full),
-    .commit_i(commit),
-    .commit_node_i(found_node_i),
-    .valid_o(head_valid_o),
-    .ready_i(head_ready_i),
-    .node_o(node),
-    .header_o(header)
-  );
-  assign head_peer_o = {node, header.channel[PeerW-NodeW-1:0]};
-  assign head_segment_o = segment_of(header);
-  assign head_desc_o = desc_of(header);
-
-  // -- counts
-  logic ended_q;
-  faults_t faults_q;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      ended_q <= 1'b0;
-      judged_o <= 1'b0;
-    end else begin
-      ended_q <= word && last;
-      judged_o <= ended_q;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    faults_q <= faults;
-    verdict_o <= verdict_of(faults_q);
-  end
-  rl_bridge_tally #(
-    .Kinds(Verdicts)
-  ) u_tally (
-    .clk_i,
-    .rst_ni,
-    .happened_i(judged_o),
-    .kind_i(verdict_o),
+    .next_i(next),
+    .last_i(last),
+    .lane_i(lane),
+    .payload_i(payload),
+    .ends_i(ends),
+    .sound_i(found == '0),
+    .side_i(found_node_i),
+    .no_room_o(no_room),
+    .verdict_i(judged),
+    .head_valid_o,
+    .head_ready_i,
+    .head_side_o(node),
+    .head_o(header),
+    .valid_o,
+    .ready_i,
+    .data_o,
+    .last_o,
+    .judged_o,
+    .verdict_o(verdict),
     .count_of_i,
     .count_o
   );
+  always_ff @(posedge clk_i) begin
+    faults_q <= found;
+    faults_q.no_room <= no_room;
+  end
+  assign judged = verdict_of(faults_q);
+  assign verdict_o = verdict_e'(verdict);
+  assign head_peer_o = {node, header.channel[PeerW-NodeW-1:0]};
+  assign head_segment_o = segment_of(header);
+  assign head_desc_o = desc_of(header);
 
   logic unused;
   assign unused = ^{header.version_flags, header.channel};

@@ -527,6 +527,8 @@ package rl_wire_pkg;
     // The claim's tag is not of this boot of the card; detail has its boot number, and the refusal
     // a tag.
     ErrorCodeStaleBoot = 16'h000d,
+    // The key that the claim has a tag by was revoked on this card.
+    ErrorCodeKeyRevoked = 16'h000e,
     // The image is larger than the staging area.
     ErrorCodeImageTooLarge = 16'h0010,
     // The staged bytes do not have the digest announced.
@@ -579,7 +581,8 @@ package rl_wire_pkg;
   // What authenticates a frame: 28 bytes behind the payload when flag AUTH is set; `length` does
   // not count it.
   typedef struct packed {
-    // Zero: which key it is follows from the addresses and the kind.
+    // Of claims, releases and their answers: the generation of the rack's keys that the tag is by.
+    // Zero of all else.
     logic [31:0] key;
     // Grows with each frame under this key, so that a repeated frame is recognised.
     logic [63:0] counter;

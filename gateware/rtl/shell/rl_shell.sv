@@ -101,6 +101,9 @@ module rl_shell
   filter_t filter;
   logic overflow, heard, hosts, last_page, read_divert, launch_divert, launch_note, rx_busy;
   logic barrier_busy, control_busy;
+  // No shell has keys yet.
+  logic unused_key_ready;
+  rl_auth_pkg::auth_event_t unused_auth_event;
   assign room.read = 1'b1;  // A read that finds no room is dropped and counted.
   rl_rx #(
     .DataW(DataW),
@@ -122,6 +125,10 @@ module rl_shell
     .control_busy_i(control_busy),
     .room_i(room),
     .nic_i,
+    .sessions_i('0),
+    .key_i('0),
+    .key_ready_o(unused_key_ready),
+    .auth_event_o(unused_auth_event),
     .rx_beat_o(rx_beat),
     .hosts_o(hosts),
     .last_page_o(last_page),

@@ -97,15 +97,20 @@ package rl_shell_pkg;
   endfunction
 
   // Why the analyzer keeps a frame out.
-  typedef enum logic [2:0] {
-    DropNone      = 3'd0,
-    DropForeign   = 3'd1,
-    DropTruncated = 3'd2,
-    DropVersion   = 3'd3,
-    DropKind      = 3'd4,
-    DropAuth      = 3'd5,
-    DropEpoch     = 3'd6,
-    DropCheck     = 3'd7
+  typedef enum logic [3:0] {
+    DropNone      = 4'd0,
+    DropForeign   = 4'd1,
+    DropTruncated = 4'd2,
+    DropVersion   = 4'd3,
+    DropKind      = 4'd4,
+    DropAuth      = 4'd5,
+    DropEpoch     = 4'd6,
+    DropCheck     = 4'd7,
+    DropUntagged  = 4'd8,  // From here on: of a card with keys.
+    DropUnknown   = 4'd9,
+    DropWrong     = 4'd10,
+    DropReplay    = 4'd11,
+    DropIgnored   = 4'd12  // It is not counted.
   } drop_e;
 
   // What the receive side counts, each for one cycle.

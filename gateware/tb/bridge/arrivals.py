@@ -25,6 +25,7 @@ from node import (
     a_length,
     eui64,
 )
+from wire_side import flipped, near, put
 
 CHANNELS = 2
 SACK = 32
@@ -157,23 +158,6 @@ def good():
     """A frame that passes."""
     head = a_head()
     return Arrival(head.frame(a_payload(head)) + padding())
-
-
-def put(frame, at, value):
-    """The frame with other bytes at a place."""
-    return frame[:at] + value + frame[at + len(value) :]
-
-
-def near(value):
-    """A number of 16 bits that is nearly this one, or any."""
-    other = random.choice([value + random.choice([-1, 1, 8, -8, 64, -64, 256]), random.getrandbits(16)])
-    return (other & 0xFFFF).to_bytes(2, "big")
-
-
-def flipped(frame, first, end):
-    """One bit is another."""
-    at = random.randrange(first, end)
-    return put(frame, at, bytes([frame[at] ^ 1 << random.randrange(8)]))
 
 
 def headed(**fields):

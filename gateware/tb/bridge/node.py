@@ -6,8 +6,7 @@ import random
 from dataclasses import dataclass
 
 import golden
-from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles
+from wire_side import WireSide, pack
 
 OWN = 0x02524C000007
 WIDTHS = [int(width) for width in os.environ.get("BRIDGE_WIDTHS", "64 512").split()]
@@ -25,35 +24,10 @@ HEAD_END, ETHERNET_END, PACKET_END = 96, 14, 54
 LENGTH_MAX = 1408
 
 
-def pack(fields, values):
-    """A packed struct's bits."""
-    bits = at = 0
-    for name, width in fields:
-        assert 0 <= values[name] < 1 << width, name
-        bits |= values[name] << at
-        at += width
-    return bits
-
-
-def unpack(fields, bits):
-    """A packed struct's fields."""
-    values = {}
-    for name, width in fields:
-        values[name] = bits & (1 << width) - 1
-        bits >>= width
-    return values
-
-
 def eui64(mac):
     """The modified EUI-64 of RFC 4291, appendix A."""
     data = mac.to_bytes(6, "big")
     return bytes([data[0] ^ 2]) + data[1:3] + b"\xff\xfe" + data[3:]
-
-
-def words_of(data, size):
-    """A payload's words; of nothing there is one that means nothing."""
-    pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    return [int.from_bytes(piece, "little") for piece in pieces] or [random.getrandbits(8 * size)]
 
 
 @dataclass(frozen=True)
@@ -109,27 +83,19 @@ def a_length():
     return random.choice([*ends, random.randrange(256), random.choice([512, LENGTH_MAX])])
 
 
-class Node:
+class Node(WireSide):
     """The gateware, reset and with its peers."""
 
-    def __init__(self, dut):
-        self.dut = dut
-        self.size = len(dut.out_keep_o)
-        self.edge = dut.clk_i.rising_edge
-
     async def start(self):
-        dut = self.dut
-        for port in (dut.rst_ni, dut.tx_valid_i, dut.out_ready_i, dut.in_valid_i, dut.rx_head_ready_i, dut.rx_ready_i):
-            port.value = 0
-        dut.peer_write_i.value = 0
-        dut.mac_i.value = OWN
-        Clock(dut.clk_i, 10, "ns").start()
-        await ClockCycles(dut.clk_i, 4)
-        dut.rst_ni.value = 1
-        # The counts are cleared.
-        await ClockCycles(dut.clk_i, 20)
+        await super().start(OWN)
+        self.dut.peer_write_i.value = 0
         for node, mac in enumerate(NODES):
             await self.set_peer(node, mac)
+
+    def begins(self, message):
+        self.dut.tx_peer_i.value = message.peer
+        self.dut.tx_segment_i.value = pack(SEGMENT, message.segment)
+        self.dut.tx_desc_i.value = pack(DESC, message.desc)
 
     async def set_peer(self, node, mac):
         """The owner writes an entry; None is nobody."""
@@ -140,13 +106,3 @@ class Node:
         dut.peer_mac_i.value = mac or 0
         await self.edge
         dut.peer_write_i.value = 0
-
-    async def counts(self, of, count, kinds):
-        """The counts of so many kinds."""
-        out = []
-        for kind in range(kinds):
-            of.value = kind
-            await self.edge
-            await self.edge
-            out.append(count.value.to_unsigned())
-        return out

@@ -11,97 +11,29 @@ from collections import Counter
 import cocotb
 import pytest
 from arrivals import Arrival, Verdict, a_head, any_arrival, hostile, segment_of
-from node import DESC, LENGTH_MAX, NODES, NUMBERED, SEGMENT, WIDTHS, Node, unpack
+from node import DESC, LENGTH_MAX, NODES, NUMBERED, SEGMENT, WIDTHS, Node
 from runner import bench, rtl
 from streams import PAUSES, never
+from wire_side import unpack
 
 FRAMES = int(os.environ.get("BRIDGE_FRAMES", "600"))
 
 
 class Receiver(Node):
-    """Frames in, heads and words out, cycle by cycle."""
+    """Frames in, heads and words out."""
 
-    def __init__(self, dut):
-        super().__init__(dut)
-        self.cycle = 0
-        self.verdicts, self.heads, self.payloads = [], [], []
-        self.ends = []  # The cycles in which frames ended.
-        self.head_at, self.word_at = [], []  # The cycles in which their heads and first words were offered first.
-
-    async def receive(self, arrivals, pause=None, head_stall=None, stall=None):
-        """Takes these frames in, and what comes out of it, until nothing does."""
-        dut, size = self.dut, self.size
-        pause, head_stall, stall = pause or never(), head_stall or never(), stall or never()
-        rest, words, payload, idle = iter(arrivals), [], [], 0
-        head_seen = word_seen = False
-        more = True
-        while more or words or idle < 100:
-            if not words and more:
-                arrival = next(rest, None)
-                more = arrival is not None
-                if more:
-                    pieces = [arrival.data[at : at + size] for at in range(0, len(arrival.data), size)]
-                    words = [(int.from_bytes(piece, "little"), (1 << len(piece)) - 1) for piece in pieces]
-            driven = bool(words) and not next(pause)
-            dut.in_valid_i.value = driven
-            if driven:
-                data, keep = words.pop(0)
-                last = not words
-                dut.in_data_i.value = data
-                # Before the last word, neither is looked at.
-                dut.in_keep_i.value = keep if last else random.getrandbits(size)
-                dut.in_last_i.value = last
-                dut.in_bad_i.value = arrival.bad if last else random.getrandbits(1)
-            dut.rx_head_ready_i.value = head_ready = not next(head_stall)
-            dut.rx_ready_i.value = ready = not next(stall)
-            await self.edge
-            self.cycle += 1
-            idle = 0 if driven else idle + 1
-            if driven and last:
-                self.ends.append(self.cycle)
-            if dut.judged_o.value:
-                self.verdicts.append(Verdict(dut.verdict_o.value.to_unsigned()))
-            if dut.rx_head_valid_o.value:
-                if not head_seen:
-                    self.head_at.append(self.cycle)
-                head_seen = not head_ready
-                if head_ready:
-                    fields = (dut.rx_head_peer_o, dut.rx_head_segment_o, dut.rx_head_desc_o)
-                    self.heads.append(tuple(field.value.to_unsigned() for field in fields))
-                    idle = 0
-            if dut.rx_valid_o.value:
-                if not payload and not word_seen:
-                    self.word_at.append(self.cycle)
-                word_seen = not ready
-                if ready:
-                    payload.append(dut.rx_data_o.value.to_unsigned())
-                    idle = 0
-                    if dut.rx_last_o.value:
-                        self.payloads.append(payload)
-                        payload = []
-        assert not payload, "a frame has no end"
+    HEAD, VERDICT = ("rx_head_peer_o", "rx_head_segment_o", "rx_head_desc_o"), Verdict
 
     def check(self, arrivals, nodes=NODES, lossy=False):
         """All became what they had to; but some that had to pass may have found no room."""
-        assert len(self.verdicts) == len(arrivals)
-        passed = []
-        for at, (arrival, verdict) in enumerate(zip(arrivals, self.verdicts, strict=True)):
-            expected, parsed = arrival.judged(nodes)
-            if lossy and verdict == Verdict.NO_ROOM and expected == Verdict.PASSED:
-                continue
-            assert verdict == expected, f"frame {at} is {verdict.name}, not {expected.name}: {arrival.data.hex()}"
-            if expected == Verdict.PASSED:
-                passed.append(parsed)
-        assert len(passed) == len(self.heads) == len(self.payloads)
-        for (head, payload), (peer, segment, desc), words in zip(passed, self.heads, self.payloads, strict=True):
+        for (head, payload), (peer, segment, desc), words in self.passed(arrivals, nodes, lossy=lossy):
             wanted_peer, wanted_segment, wanted_desc = segment_of(head, nodes)
             assert (peer, unpack(SEGMENT, segment)) == (wanted_peer, wanted_segment), head
-            data = b"".join(word.to_bytes(self.size, "little") for word in words)
             if wanted_desc is None:
                 assert len(words) == 1
                 continue
             assert unpack(DESC, desc) == wanted_desc | {"length": len(payload)}, head
-            assert len(words) == max(1, -(-len(payload) // self.size)) and data[: len(payload)] == payload
+            self.compare(words, payload)
 
     async def verdict_counts(self):
         dut = self.dut

@@ -4,7 +4,7 @@ import random
 
 import cocotb
 import pytest
-from node import DESC, NODES, OWN, SEGMENT, WIDTHS, Node, a_message, pack, words_of
+from node import NODES, OWN, WIDTHS, Node, a_message
 from runner import bench, rtl
 from streams import PAUSES, PAUSE_PAIRS, never
 
@@ -12,54 +12,7 @@ FRAMES = 150
 
 
 class Sender(Node):
-    """Segments in, frames out, cycle by cycle."""
-
-    def __init__(self, dut):
-        super().__init__(dut)
-        self.cycle = 0
-        self.frames, self.begun, self.ended = [], [], []  # Frames, and the cycles of their first and last words.
-        self.offered = []  # The cycles in which segments were.
-
-    async def send(self, messages, pause, stall):
-        """Sends these, until they have left and for some cycles more."""
-        dut, rest, words, frame, idle = self.dut, list(messages), [], b"", 0
-        valid = False
-        # Long pauses are no end.
-        while idle < (20 if not words and not rest else 500):
-            dut.out_ready_i.value = ready = not next(stall)
-            if not words and rest:
-                message = rest.pop(0)
-                words = words_of(message.payload, self.size)
-                dut.tx_peer_i.value = message.peer
-                dut.tx_segment_i.value = pack(SEGMENT, message.segment)
-                dut.tx_desc_i.value = pack(DESC, message.desc)
-                self.offered.append(None)
-            if words and not valid and not next(pause):
-                valid = True
-                dut.tx_valid_i.value = 1
-                dut.tx_data_i.value = words[0]
-                dut.tx_last_i.value = len(words) == 1
-                self.offered[-1] = self.offered[-1] or self.cycle + 1
-            await self.edge
-            self.cycle += 1
-            idle += ready
-            if valid and dut.tx_ready_o.value:
-                valid, words, idle = False, words[1:], 0
-                dut.tx_valid_i.value = 0
-            if dut.out_valid_o.value and ready:
-                idle = 0
-                keep = dut.out_keep_o.value.to_unsigned()
-                size = keep.bit_length()
-                assert size and keep == (1 << size) - 1, f"keep {keep:b}"
-                assert dut.out_last_o.value or size == self.size, "a word in the middle has all its bytes"
-                if not frame:
-                    self.begun.append(self.cycle)
-                frame += dut.out_data_o.value.to_unsigned().to_bytes(self.size, "little")[:size]
-                if dut.out_last_o.value:
-                    self.frames.append(frame)
-                    self.ended.append(self.cycle)
-                    frame = b""
-        assert not words and not rest and not frame, "something is stuck"
+    """Segments in, frames out."""
 
     async def departures(self):
         """How many were sent, and how many were for nobody."""

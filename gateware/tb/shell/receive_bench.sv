@@ -8,7 +8,9 @@ module receive_bench
   parameter int unsigned DataW = 64,
   parameter int unsigned FifoWords = 2048,
   parameter int unsigned RingWords = 1024,
-  parameter int unsigned RingFrames = 32
+  parameter int unsigned RingFrames = 32,
+  parameter bit          Keys = 1'b0,
+  parameter int unsigned PerCycle = 3
 ) (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
@@ -34,6 +36,23 @@ module receive_bench
   input  logic        room_image_i,
   input  logic        room_read_i,
   input  logic        room_launch_i,
+
+  // With Keys.
+  input  logic [1:0]  sessions_valid_i,
+  input  logic [95:0] sessions_owner_i,
+  input  logic [31:0] sessions_epoch_i,
+  input  logic        sessions_newer_i,
+  input  logic [31:0] boot_i,
+  input  logic        key_valid_i,
+  input  logic        key_slot_i,
+  input  logic        key_forget_i,
+  input  logic [127:0] key_i,
+  output logic        key_ready_o,
+  output logic        untagged_o,
+  output logic        unknown_o,
+  output logic        wrong_o,
+  output logic        replay_o,
+  output logic        busy_o,
 
   output logic        word_o,
   output logic        first_o,
@@ -109,8 +128,12 @@ module receive_bench
   assign divert = rx_beat.done && rx_beat.route inside {RouteRead, RouteLaunch} && rx_beat.head.seq[0];
   assign note = rx_beat.done && rx_beat.route == RouteLaunch && !divert;
 
+  rl_auth_pkg::auth_event_t auth_event;
+  assign {untagged_o, unknown_o, wrong_o, replay_o} = auth_event;
   rl_rx #(
     .DataW(DataW),
+    .Keys(Keys),
+    .PerCycle(PerCycle),
     .Words(FifoWords)
   ) u_rx (
     .clk_net_i,
@@ -132,6 +155,16 @@ module receive_bench
     .control_busy_i(control_busy_o),
     .room_i(room),
     .nic_i('0),
+    .sessions_i('{
+      valid: sessions_valid_i,
+      owner: sessions_owner_i,
+      epoch: sessions_epoch_i,
+      newer: sessions_newer_i,
+      boot: boot_i
+    }),
+    .key_i('{valid: key_valid_i, slot: key_slot_i, forget: key_forget_i, key: key_i}),
+    .key_ready_o,
+    .auth_event_o(auth_event),
     .rx_beat_o(rx_beat),
     .hosts_o(),
     .last_page_o(),
@@ -141,7 +174,7 @@ module receive_bench
     .bulk_data_o,
     .heard_o,
     .event_o(rx_event),
-    .busy_o()
+    .busy_o
   );
   rl_control_ring #(
     .Words(RingWords),

@@ -19,6 +19,7 @@ module rl_card_sim
   input  logic          clk_role_i,
   input  logic          clk_cfg_i,
   input  logic          rst_ni, // All domains; held for some cycles of each clock.
+  input  logic          drive_i, // Inputs below are taken as it rises, all but those that are steady.
   input  logic [Ports-1:0]       rx_valid_i, // The ports' MACs.
   input  logic [Ports-1:0][DataW-1:0] rx_data_i,
   input  logic [Ports-1:0][KeepW-1:0] rx_keep_i,
@@ -73,6 +74,27 @@ module rl_card_sim
   input  logic          m_memory_rlast,
   input  logic [MemoryIdW-1:0] m_memory_rid
 );
+  // What the program around it says is taken when that says so (drive_i): what is made of an input itself would be
+  // computed each time that the model is evaluated.
+  logic [Ports-1:0] rx_valid, rx_last, rx_bad, tx_ready;
+  logic [Ports-1:0][DataW-1:0] rx_data;
+  logic [Ports-1:0][KeepW-1:0] rx_keep;
+  logic [47:0] time_us;
+  logic cfg_hold, event_ready;
+  logic memory_awready, memory_wready, memory_arready, memory_bvalid, memory_rvalid, memory_rlast;
+  logic [1:0] memory_bresp, memory_rresp;
+  logic [MemoryIdW-1:0] memory_bid, memory_rid;
+  logic [511:0] memory_rdata;
+  always_ff @(posedge drive_i) begin
+    {rx_valid, rx_last, rx_bad, tx_ready} <= {rx_valid_i, rx_last_i, rx_bad_i, tx_ready_i};
+    {rx_data, rx_keep, time_us} <= {rx_data_i, rx_keep_i, time_us_i};
+    {cfg_hold, event_ready} <= {cfg_hold_i, event_ready_i};
+    {memory_awready, memory_wready, memory_arready} <= {m_memory_awready, m_memory_wready, m_memory_arready};
+    {memory_bvalid, memory_bresp, memory_bid} <= {m_memory_bvalid, m_memory_bresp, m_memory_bid};
+    {memory_rvalid, memory_rresp, memory_rid} <= {m_memory_rvalid, m_memory_rresp, m_memory_rid};
+    {memory_rlast, memory_rdata} <= {m_memory_rlast, m_memory_rdata};
+  end
+
   axi_req_t shell;
   axi_rsp_t shell_rsp;
   axi_req_t [Memories-1:0] role_axi, guarded;  // Before and behind the shell's guards.
@@ -94,9 +116,9 @@ module rl_card_sim
       !memory_busy_net && !wire_busy;
   always_comb begin
     region_req = config_req;
-    region_req.valid = config_req.valid && !cfg_hold_i;
+    region_req.valid = config_req.valid && !cfg_hold;
     config_rsp = region_rsp;
-    config_rsp.ready = region_rsp.ready && !cfg_hold_i;
+    config_rsp.ready = region_rsp.ready && !cfg_hold;
   end
 
   // The ports' layer lives through a restart of the shell: it has no firmware that could fail.
@@ -126,8 +148,8 @@ module rl_card_sim
     .failed_i(view.fault),
     .memory_failed_i(view.memory_failed || bridge_failed || memory_late),
     .drained_i(drained),
-    .rx_valid_i(rx_valid_i[0]),
-    .rx_last_i(rx_last_i[0]),
+    .rx_valid_i(rx_valid[0]),
+    .rx_last_i(rx_last[0]),
     .moves_i(moves || bridge_moves),
     .halt_o(halt),
     .rst_shell_no(rst_shell_n),
@@ -189,12 +211,12 @@ module rl_card_sim
     .identity_i(identity),
     .strap_index_o(strap_index),
     .strap_i(strap),
-    .time_us_i,
-    .rx_valid_i(rx_valid_i[0]),
-    .rx_data_i(rx_data_i[0]),
-    .rx_keep_i(rx_keep_i[0]),
-    .rx_last_i(rx_last_i[0]),
-    .rx_bad_i(rx_bad_i[0]),
+    .time_us_i(time_us),
+    .rx_valid_i(rx_valid[0]),
+    .rx_data_i(rx_data[0]),
+    .rx_keep_i(rx_keep[0]),
+    .rx_last_i(rx_last[0]),
+    .rx_bad_i(rx_bad[0]),
     .tx_valid_o(shell_tx_valid),
     .tx_ready_i(shell_tx_ready),
     .tx_data_o(shell_tx_data),
@@ -251,25 +273,25 @@ module rl_card_sim
     .boot_i(strap_q[4]),
     .restarts_i(restarts_o),
     .resend_us_i(strap_q[14]),
-    .time_us_i,
+    .time_us_i(time_us),
     .ctl_i(bridge_ctl),
     .data_o(bridge_word),
     .halt_i(halt),
     .moves_o(bridge_moves),
     .failed_o(bridge_failed),
     .busy_o(wire_busy),
-    .rx_valid_i(rx_valid_i[0]),
-    .rx_data_i(rx_data_i[0]),
-    .rx_keep_i(rx_keep_i[0]),
-    .rx_last_i(rx_last_i[0]),
-    .rx_bad_i(rx_bad_i[0]),
+    .rx_valid_i(rx_valid[0]),
+    .rx_data_i(rx_data[0]),
+    .rx_keep_i(rx_keep[0]),
+    .rx_last_i(rx_last[0]),
+    .rx_bad_i(rx_bad[0]),
     .valid_i({host_tx_valid, shell_tx_valid}),
     .ready_o({host_tx_ready, shell_tx_ready}),
     .data_i({host_tx_data, shell_tx_data}),
     .keep_i({host_tx_keep, shell_tx_keep}),
     .last_i({host_tx_last, shell_tx_last}),
     .tx_valid_o(tx_valid_o[0]),
-    .tx_ready_i(tx_ready_i[0]),
+    .tx_ready_i(tx_ready[0]),
     .tx_data_o(tx_data_o[0]),
     .tx_keep_o(tx_keep_o[0]),
     .tx_last_o(tx_last_o[0]),
@@ -331,8 +353,8 @@ module rl_card_sim
     .m_wlast_o(door_wlast),
     .m_bvalid_i(door_bvalid),
     .m_bready_o(door_bready),
-    .m_bresp_i(m_memory_bresp),
-    .m_bid_i(m_memory_bid),
+    .m_bresp_i(memory_bresp),
+    .m_bid_i(memory_bid),
     .m_arvalid_o(door_arvalid),
     .m_arready_i(door_arready),
     .m_araddr_o(m_memory_araddr),
@@ -340,10 +362,10 @@ module rl_card_sim
     .m_arid_o(m_memory_arid),
     .m_rvalid_i(door_rvalid),
     .m_rready_o(door_rready),
-    .m_rdata_i(m_memory_rdata),
-    .m_rresp_i(m_memory_rresp),
-    .m_rlast_i(m_memory_rlast),
-    .m_rid_i(m_memory_rid)
+    .m_rdata_i(memory_rdata),
+    .m_rresp_i(memory_rresp),
+    .m_rlast_i(memory_rlast),
+    .m_rid_i(memory_rid)
   );
   logic late, owes, fills;
   rl_memory_watch u_watch (
@@ -363,17 +385,17 @@ module rl_card_sim
     .s_rvalid_o(door_rvalid),
     .s_rready_i(door_rready),
     .m_awvalid_o(m_memory_awvalid),
-    .m_awready_i(m_memory_awready),
+    .m_awready_i(memory_awready),
     .m_wvalid_o(m_memory_wvalid),
-    .m_wready_i(m_memory_wready),
+    .m_wready_i(memory_wready),
     .m_wlast_o(m_memory_wlast),
     .fills_o(fills),
-    .m_bvalid_i(m_memory_bvalid),
+    .m_bvalid_i(memory_bvalid),
     .m_bready_o(m_memory_bready),
     .m_arvalid_o(m_memory_arvalid),
-    .m_arready_i(m_memory_arready),
-    .m_rvalid_i(m_memory_rvalid),
-    .m_rlast_i(m_memory_rlast),
+    .m_arready_i(memory_arready),
+    .m_rvalid_i(memory_rvalid),
+    .m_rlast_i(memory_rlast),
     .m_rready_o(m_memory_rready),
     .late_o(late),
     .owes_o(owes)
@@ -397,7 +419,7 @@ module rl_card_sim
   // The next moment at which something is due: the firmware's, or an acknowledgement.
   logic alarm_first;
   logic [31:0] ack_us;
-  assign ack_us = time_us_i[31:0] - {{16{view.ack_late[15]}}, view.ack_late};
+  assign ack_us = time_us[31:0] - {{16{view.ack_late[15]}}, view.ack_late};
   assign alarm_first = view.alarm_valid && signed'(view.alarm_us - ack_us) < 0;
   assign alarm_valid_o = view.alarm_valid || view.ack_waits;
   assign alarm_us_o = view.ack_waits && !alarm_first ? ack_us : view.alarm_us;
@@ -414,12 +436,12 @@ module rl_card_sim
     .rst_power_role_ni(rst_power_role_n),
     .port_i(port_q),
     .card_i(card_mac),
-    .time_us_i(time_us_i[15:0]),
-    .wire_valid_i(rx_valid_i[0]),
-    .wire_data_i(rx_data_i[0]),
-    .wire_keep_i(rx_keep_i[0]),
-    .wire_last_i(rx_last_i[0]),
-    .wire_bad_i(rx_bad_i[0]),
+    .time_us_i(time_us[15:0]),
+    .wire_valid_i(rx_valid[0]),
+    .wire_data_i(rx_data[0]),
+    .wire_keep_i(rx_keep[0]),
+    .wire_last_i(rx_last[0]),
+    .wire_bad_i(rx_bad[0]),
     .wire_valid_o(host_tx_valid),
     .wire_ready_i(host_tx_ready),
     .wire_data_o(host_tx_data),
@@ -427,13 +449,13 @@ module rl_card_sim
     .wire_last_o(host_tx_last),
     .nic_o(nic_config),
     .counts_o(nic_o),
-    .rx_valid_i(rx_valid_i[Ports-1:1]),
-    .rx_data_i(rx_data_i[Ports-1:1]),
-    .rx_keep_i(rx_keep_i[Ports-1:1]),
-    .rx_last_i(rx_last_i[Ports-1:1]),
-    .rx_bad_i(rx_bad_i[Ports-1:1]),
+    .rx_valid_i(rx_valid[Ports-1:1]),
+    .rx_data_i(rx_data[Ports-1:1]),
+    .rx_keep_i(rx_keep[Ports-1:1]),
+    .rx_last_i(rx_last[Ports-1:1]),
+    .rx_bad_i(rx_bad[Ports-1:1]),
     .tx_valid_o(tx_valid_o[Ports-1:1]),
-    .tx_ready_i(tx_ready_i[Ports-1:1]),
+    .tx_ready_i(tx_ready[Ports-1:1]),
     .tx_data_o(tx_data_o[Ports-1:1]),
     .tx_keep_o(tx_keep_o[Ports-1:1]),
     .tx_last_o(tx_last_o[Ports-1:1]),
@@ -466,7 +488,7 @@ module rl_card_sim
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
     .valid_o(event_valid_o),
-    .ready_i(event_ready_i),
+    .ready_i(event_ready),
     .word_o(event_word_o)
   );
   rl_region #(

@@ -18,7 +18,9 @@ module rl_analyzer
 #(
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a write.
   // Frames of the bridge's family are somebody's, and those of the host behind the card, though not ours.
-  parameter bit          Bridge = 1'b0
+  parameter bit          Bridge = 1'b0,
+  // Of each frame is known what its tag is worth, and the counters of what is dropped for that are the card's.
+  parameter bit          Keys = 1'b0
 ) (
   input  logic      clk_net_i,
   input  logic      rst_net_ni,
@@ -26,6 +28,7 @@ module rl_analyzer
   input  logic      word_valid_i,
   output logic      word_ready_o,
   input  rx_word_t  word_i,
+  input  rl_auth_pkg::tag_verdict_t tag_i,  // With Keys: steady from a frame's first word to its last.
 
   input  filter_t   filter_i,       // Of this and
   input  session_t  session_i,      // this, what frames depend on changes before, or with, the end of the barrier.
@@ -41,7 +44,10 @@ module rl_analyzer
   output divert_reason_e      reason_o,          // Holds with rx_beat_o.route = RouteControl.
   input  logic      divert_i,       // With rx_beat_o.done: control takes this read or launch.
   output logic      heard_o,        // A block of its own took a frame of the owner: renew the lease.
-  output rx_event_t event_o
+  output rx_event_t event_o,
+  output rl_auth_pkg::auth_event_t auth_event_o,
+  output logic      ended_o,        // A frame has ended,
+  output logic      taken_o         // well.
 );
   // -- s1: the word from the FIFO, straight into registers
   logic valid_q, advance, hold;
@@ -90,6 +96,20 @@ module rl_analyzer
     end
   end
 
+  // -- what its tag is worth
+  rl_auth_pkg::tag_verdict_t s1_tag_q, tag_q;
+  if (Keys) begin : gen_tag
+    always_ff @(posedge clk_net_i) begin
+      if (!hold) s1_tag_q <= tag_i;
+      if (advance && at_q[0]) tag_q <= s1_tag_q;
+    end
+  end else begin : gen_no_tag
+    assign s1_tag_q = '{cause: DropNone, cut: 1'b0};
+    assign tag_q = s1_tag_q;
+    logic unused_tag;
+    assign unused_tag = ^tag_i;
+  end
+
   // -- the judgement
   kind_class_t class_q;
   logic settled, own, group, listens, stranger, owner;
@@ -119,7 +139,8 @@ module rl_analyzer
     .owner_o(owner)
   );
   rl_rx_judge #(
-    .Bulk(Bulk)
+    .Bulk(Bulk),
+    .Keys(Keys)
   ) u_judge (
     .clk_net_i,
     .head_i(head_q),
@@ -134,6 +155,7 @@ module rl_analyzer
     .stranger_i(stranger),
     .owner_i(owner),
     .session_i,
+    .cause_i(tag_q.cause),
     .early_o(early),
     .late_o(late),
     .route_o(route),
@@ -202,6 +224,7 @@ module rl_analyzer
   always_comb begin
     if (at_q[3:0] != 0) lacks = !(left_less[13] && tail_q == 3'd7);
     else lacks = !left_less[13] || (owes && s1_q.extra < tail_q);
+    if (Keys && (at_q[0] ? s1_tag_q.cut : tag_q.cut)) lacks = 1'b1;
   end
   always_ff @(posedge clk_net_i) begin
     if (advance) begin
@@ -251,7 +274,6 @@ module rl_analyzer
     else if (early_q != DropNone) drop = early_q;
     else if (lacks_q) drop = DropTruncated;
   end
-
   // -- the receive stream
   logic word_q, first_q, payload_q, done_q, abort_q;
   logic [63:0] data_q;
@@ -264,13 +286,14 @@ module rl_analyzer
       abort_q <= 1'b0;
       heard_o <= 1'b0;
       event_o <= '0;
+      auth_event_o <= '0;
     end else begin
       word_q <= advance && (at_q[3:0] != 0 || owes);
       first_q <= advance && at_q[0];
       payload_q <= advance && (at_q[Payload] || at_q[Later]) && owes;
       done_q <= ends && good;
       abort_q <= ends && !good;
-      heard_o <= done_q && (route_q inside {RouteWrite, RouteImage} ||
+      heard_o <= done_q && (route_q == RouteWrite || (route_q == RouteImage && !Keys) ||
                             (route_q inside {RouteRead, RouteLaunch} && !divert_i));
       event_o.word <= advance;
       event_o.bytes <= 7'(s1_q.extra) + 7'd1;
@@ -282,11 +305,17 @@ module rl_analyzer
       event_o.kind <= abort_q && drop == DropKind;
       event_o.auth <= abort_q && drop == DropAuth;
       event_o.epoch <= abort_q && drop == DropEpoch;
+      auth_event_o.untagged <= Keys && abort_q && drop == DropUntagged;
+      auth_event_o.unknown <= Keys && abort_q && drop == DropUnknown;
+      auth_event_o.wrong <= Keys && abort_q && drop == DropWrong;
+      auth_event_o.replay <= Keys && abort_q && drop == DropReplay;
     end
   end
   always_ff @(posedge clk_net_i) begin
     if (advance) data_q <= s1_q.data;
   end
+  assign ended_o = done_q || abort_q;
+  assign taken_o = done_q;
 
   assign rx_beat_o = '{
           word: word_q,

@@ -178,6 +178,7 @@ module rl_judge_line
     .stranger_i(stranger),
     .owner_i(owner),
     .session_i,
+    .cause_i(DropNone),
     .early_o(verdict.early),
     .late_o(verdict.late),
     .route_o(verdict.route),

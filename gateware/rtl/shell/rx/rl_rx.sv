@@ -10,6 +10,8 @@ module rl_rx
   parameter int unsigned Bulk = 32'(BulkStandard),
   parameter int unsigned Words = 2048, // Of DataW bits.
   parameter bit          Bridge = 1'b0, // As rl_analyzer says; at 64 bits only.
+  parameter bit          Keys = 1'b0,   // Frames have tags, see rl_auth_rx; at 64 bits only.
+  parameter int unsigned PerCycle = 3,  // With Keys: as of rl_auth_rx.
   localparam int unsigned KeepW = DataW / 8
 ) (
   input  logic             clk_net_i,
@@ -28,6 +30,10 @@ module rl_rx
   input  logic             control_busy_i,
   input  room_t            room_i,
   input  rl_nic_pkg::nic_config_t nic_i,  // As rl_analyzer says.
+  input  rl_auth_pkg::sessions_t sessions_i,   // With Keys, as of rl_auth_rx.
+  input  rl_auth_pkg::session_key_t key_i,
+  output logic             key_ready_o,
+  output rl_auth_pkg::auth_event_t auth_event_o,
   output rx_beat_t         rx_beat_o,
   output logic             hosts_o,
   output logic             last_page_o,
@@ -41,7 +47,7 @@ module rl_rx
 );
   localparam int unsigned WordW = DataW + $clog2(KeepW) + 3;
   logic [WordW-1:0] word;
-  logic word_valid, word_ready;
+  logic word_valid, word_ready, fifo_overflow;
   rl_rx_fifo #(
     .DataW(DataW),
     .Words(Words)
@@ -56,18 +62,58 @@ module rl_rx
     .word_valid_o(word_valid),
     .word_ready_i(word_ready),
     .word_o(word),
-    .overflow_o
+    .overflow_o(fifo_overflow)
   );
   if (DataW == 64) begin : gen_narrow
+    logic shown_valid, shown_ready, ended, taken, waits;
+    rx_word_t shown;
+    rl_auth_pkg::tag_verdict_t tag;
+    if (Keys) begin : gen_keys
+      logic cut;
+      rl_auth_rx #(
+        .PerCycle(PerCycle)
+      ) u_auth (
+        .clk_net_i,
+        .rst_net_ni,
+        .word_valid_i(word_valid),
+        .word_ready_o(word_ready),
+        .word_i(word),
+        .sessions_i,
+        .key_i,
+        .key_ready_o,
+        .word_valid_o(shown_valid),
+        .word_ready_i(shown_ready),
+        .word_o(shown),
+        .verdict_o(tag),
+        .ended_i(ended),
+        .taken_i(taken),
+        .cut_o(cut),
+        .busy_o(waits)
+      );
+      // Both in one cycle count once: a longer frame than there are is no host's.
+      assign overflow_o = fifo_overflow || cut;
+    end else begin : gen_no_keys
+      assign shown_valid = word_valid;
+      assign word_ready = shown_ready;
+      assign shown = word;
+      assign tag = '{cause: DropNone, cut: 1'b0};
+      assign waits = 1'b0;
+      assign key_ready_o = 1'b0;
+      assign overflow_o = fifo_overflow;
+      logic unused_keys;
+      assign unused_keys = ^{sessions_i, key_i, ended, taken};
+    end
     rl_analyzer #(
       .Bulk(Bulk),
-      .Bridge(Bridge)
+      .Bridge(Bridge),
+      .Keys(Keys)
     ) u_analyzer (
       .clk_net_i,
       .rst_net_ni,
-      .word_valid_i(word_valid),
-      .word_ready_o(word_ready),
-      .word_i(word),
+      .word_valid_i(shown_valid),
+      .word_ready_o(shown_ready),
+      .word_i(shown),
+      .tag_i(tag),
       .filter_i,
       .session_i,
       .barrier_busy_i,
@@ -80,17 +126,25 @@ module rl_rx
       .reason_o,
       .divert_i,
       .heard_o,
-      .event_o
+      .event_o,
+      .auth_event_o,
+      .ended_o(ended),
+      .taken_o(taken)
     );
     assign bulk_o = rx_beat_o;
     assign bulk_data_o = rx_beat_o.data;
-    assign busy_o = rx_valid_i || word_valid || rx_beat_o.word || rx_beat_o.done;
+    assign busy_o = rx_valid_i || word_valid || waits || rx_beat_o.word || rx_beat_o.done;
   end else begin : gen_wide
     logic unused_nic;
     assign unused_nic = ^nic_i;
-    if (Bridge) begin : gen_check
-      $fatal(0, "rl_rx: a card with a bridge has 64 bits (%m)");
+    if (Bridge || Keys) begin : gen_check
+      $fatal(0, "rl_rx: a card with a bridge or with keys has 64 bits (%m)");
     end
+    assign overflow_o = fifo_overflow;
+    assign key_ready_o = 1'b0;
+    assign auth_event_o = '0;
+    logic unused_keys;
+    assign unused_keys = ^{sessions_i, key_i};
     // Frames on their way through rl_rx_narrow that may become a barrier.
     localparam int unsigned PendingW = 6;
     logic [PendingW-1:0] pending_q;

@@ -2,15 +2,17 @@
 //
 // The order of the checks is that of the wire's own rules, since the first that fails is the counter
 // of the drop: addresses, EtherType, a whole header, version, kind, authentication, length, and then
-// which addresses the kind may reach. Whether all bytes of the length came is known at the frame's
-// end only; so this gives the reasons that come before it and after it apart.
+// which addresses the kind may reach; on a card with keys its tag. Whether all bytes of the length
+// came is known at the frame's end only; so this gives the reasons that come before it and after it
+// apart.
 //
 // It follows head and session all the time: its outputs hold two cycles after both were last changed.
 module rl_rx_judge
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
-  parameter int unsigned Bulk = 32'(BulkStandard)  // Most payload bytes of a write.
+  parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a write.
+  parameter bit          Keys = 1'b0               // Tags have been checked; else no frame may have one.
 ) (
   input  logic        clk_net_i,
 
@@ -28,6 +30,7 @@ module rl_rx_judge
   input  logic        stranger_i,
   input  logic        owner_i,
   input  session_t    session_i,
+  input  drop_e       cause_i,      // With Keys: what speaks against a frame if nothing here does.
 
   output drop_e       early_o,      // Whatever its length.
   output drop_e       late_o,       // If it is long enough.
@@ -83,7 +86,7 @@ module rl_rx_judge
     else if (runt_i[2]) early_o = DropTruncated;
     else if (!version_ok_i) early_o = DropVersion;
     else if (!class_i.known) early_o = DropKind;
-    else if ((head_i.flags & FlagAuth) != 0) early_o = DropAuth;
+    else if (!Keys && (head_i.flags & FlagAuth) != 0) early_o = DropAuth;
 
     late_o = DropNone;
     if (class_i.unicast) begin
@@ -93,6 +96,7 @@ module rl_rx_judge
     end else if (!class_i.any) begin
       late_o = DropKind;
     end
+    if (Keys && late_o == DropNone) late_o = cause_i;
     if (class_i.data && !(owner_i && load_q)) late_o = DropEpoch;
   end
 

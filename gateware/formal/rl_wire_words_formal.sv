@@ -1,9 +1,9 @@
-// rl_bridge_rx_words with frames of any number of words that come at any pace, are committed or rolled back, and whose
+// rl_wire_words with frames of any number of words that come at any pace, are committed or rolled back, and whose
 // words are taken at any pace. What is checked of what comes out:
 //   - word follows word of a frame, from its first to its last, and frames in their order;
 //   - all are of frames that were committed: nothing of one that was rolled back, and nothing before the commit.
 // A word of data tells which frame of those that were committed it is of, which word of it, and whether it is the last.
-module rl_bridge_rx_words_formal (
+module rl_wire_words_formal (
   input logic clk_i,
   input logic word_i,
   input logic last_i,
@@ -44,7 +44,7 @@ module rl_bridge_rx_words_formal (
 
   logic valid, last;
   logic [7:0] data;
-  rl_bridge_rx_words #(
+  rl_wire_words #(
     .DataW(8),
     .Words(Words)
   ) u_dut (

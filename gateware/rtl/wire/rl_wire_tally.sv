@@ -1,6 +1,6 @@
 // Counts by number, of 32 bits, which wrap: one of them goes on in a cycle. They begin at zero, Kinds cycles after a
 // reset; what happens before is not counted.
-module rl_bridge_tally #(
+module rl_wire_tally #(
   parameter int unsigned Kinds = 16,  // A power of two, 2 or more.
   localparam int unsigned KindW = $clog2(Kinds)
 ) (
@@ -12,7 +12,7 @@ module rl_bridge_tally #(
   output logic [31:0]      count_o      // Of count_of_i, in the same cycle.
 );
   if (Kinds < 2 || Kinds != 1 << $clog2(Kinds)) begin : gen_check
-    $fatal(0, "rl_bridge_tally: Kinds must be a power of two, 2 or more (%m)");
+    $fatal(0, "rl_wire_tally: Kinds must be a power of two, 2 or more (%m)");
   end
 
   logic [KindW:0] clears_q;  // So many are cleared.

@@ -1,5 +1,5 @@
 // Words of payloads until their frame has ended: then all of them are there for the reader, or none has ever been.
-module rl_bridge_rx_words #(
+module rl_wire_words #(
   parameter int unsigned DataW = 64,
   parameter int unsigned Words = 512,  // A power of two.
   localparam int unsigned PtrW = $clog2(Words) + 1
@@ -20,7 +20,7 @@ module rl_bridge_rx_words #(
   output logic             last_o
 );
   if (Words < 2 || Words != 1 << $clog2(Words)) begin : gen_check
-    $fatal(0, "rl_bridge_rx_words: Words must be a power of two (%m)");
+    $fatal(0, "rl_wire_words: Words must be a power of two (%m)");
   end
 
   logic [PtrW-1:0] wptr_q, base_q, rptr_q, wptr_next;

@@ -1,0 +1,162 @@
+// Whatever commands come, in whatever order what they begin ends, and whatever neighbours say: a context has one put
+// and one take under way on a link at most, begins nothing that touches what it may not, and nothing after its report;
+// each program has one report, and its context is free only when nothing of it is on its way. One context and one link
+// are watched, any of them.
+module rl_collective_sequencer_formal
+  import rl_collective_pkg::*;
+#(
+  localparam int unsigned Links = 2
+) (
+  input logic                        clk_i,
+  input slot_t                       watched,       // One of all, steady.
+  input logic                        link,
+  input logic                        tick_i,
+  input logic                        start_valid_i,
+  input program_t                    start_i,
+  input logic [Slots-1:0]            go_i,
+  input logic                        ended_ready_i,
+  input logic [Slots-1:0]            fetches_i,
+  input count_t [Slots-1:0]          here_i,
+  input command_t                    command_i,
+  input logic [Links-1:0]            put_room_i,
+  input logic [Links-1:0]            take_room_i,
+  input logic [Slots-1:0]            waits_i,
+  input logic                        leaves_i,
+  input logic [Links-1:0]            put_end_valid_i,
+  input end_t [Links-1:0]            put_end_i,
+  input logic [Links-1:0]            take_end_valid_i,
+  input end_t [Links-1:0]            take_end_i,
+  input logic [Links-1:0]            over_i,
+  input cause_e [Links-1:0]          over_cause_i,
+  input logic                        looks_i,
+  input logic [Links-1:0][Slots-1:0] told_i,
+  input logic                        copy_busy_i,
+  input logic                        copy_end_i,
+  input logic                        copy_failed_i
+);
+  logic rst_n = 1'b0;
+  always_ff @(posedge clk_i) rst_n <= 1'b1;
+
+  logic unused_ready, begins, ended_valid, unused_read, put, take, copy;
+  slot_t slot, unused_read_slot, unused_say_slot;
+  report_t ended;
+  logic [Slots-1:0] runs, cancel;
+  count_t [Slots-1:0] at;
+  logic [2:0] unused_read_at;
+  logic [1:0] goes_to;
+  move_t move;
+  logic [Links-1:0] say;
+  operation_t unused_operation;
+  rl_collective_sequencer #(
+    .Links(Links)
+  ) u_dut (
+    .clk_i,
+    .rst_ni(rst_n),
+    .tick_i,
+    .ports_i({8'd2, 8'd1}),
+    .start_valid_i,
+    .start_ready_o(unused_ready),
+    .start_i,
+    .start_slot_o(slot),
+    .begin_o(begins),
+    .go_i,
+    .ended_valid_o(ended_valid),
+    .ended_ready_i,
+    .ended_o(ended),
+    .runs_o(runs),
+    .fetches_i,
+    .at_o(at),
+    .here_i,
+    .read_o(unused_read),
+    .read_slot_o(unused_read_slot),
+    .read_at_o(unused_read_at),
+    .command_i,
+    .put_o(put),
+    .take_o(take),
+    .link_o(goes_to),
+    .move_o(move),
+    .put_room_i,
+    .take_room_i,
+    .waits_i,
+    .leaves_i,
+    .put_end_valid_i,
+    .put_end_i,
+    .take_end_valid_i,
+    .take_end_i,
+    .over_i,
+    .over_cause_i,
+    .looks_i,
+    .told_i,
+    .cancel_o(cancel),
+    .say_o(say),
+    .say_slot_o(unused_say_slot),
+    .say_operation_o(unused_operation),
+    .copy_o(copy),
+    .copy_busy_i,
+    .copy_end_i,
+    .copy_failed_i
+  );
+
+  // -- what is around it: links that there are, and commands that have come
+  slot_t watched_q;
+  logic link_q;
+  always_ff @(posedge clk_i) {watched_q, link_q} <= {watched, link};
+  count_t here_q;
+  always_ff @(posedge clk_i) here_q <= begins && slot == watched ? '0 : here_i[watched];
+  always_comb begin
+    assume (!rst_n || (watched == watched_q && link == link_q));
+    assume (!command_i.linked || command_i.link < 2'(Links));
+    assume (here_i[watched] <= u_dut.commands_q[watched] && here_i[watched] >= here_q);
+  end
+
+  // -- the watched context: it runs, it has its report, it is free
+  logic running_q = 1'b0, reported_q = 1'b0, put_open_q = 1'b0, take_open_q = 1'b0, copies_q = 1'b0;
+  logic mine, reports, puts, takes, put_ends, take_ends;
+  assign mine = move.slot == watched;
+  assign reports = u_dut.reports && u_dut.leaver == watched;
+  assign puts = put && mine && goes_to == 2'(link);
+  assign takes = take && mine && goes_to == 2'(link);
+  assign put_ends = put_end_valid_i[link] && put_end_i[link] == end_t'{slot: watched, cause: Done};
+  assign take_ends = take_end_valid_i[link] && take_end_i[link] == end_t'{slot: watched, cause: Done};
+  always_ff @(posedge clk_i) begin
+    if (rst_n) begin
+      running_q <= (begins && slot == watched) || (running_q && !reports);
+      reported_q <= reports || (reported_q && !cancel[watched]);
+      put_open_q <= !(begins && slot == watched) && (puts || (put_open_q && !put_ends));
+      take_open_q <= !(begins && slot == watched) && (takes || (take_open_q && !take_ends));
+      copies_q <= (copy && mine) || (copies_q && !copy_end_i);
+    end
+  end
+  always_comb begin
+    if (rst_n) begin
+      if (put || take || copy) NothingForbidden_A : assert (!command_i.from_bad);
+      if (put || take) OnALink_A : assert (command_i.linked);
+      if (copy) NorThere_A : assert (!command_i.to_bad);
+      if ((put || take || copy) && mine) WhileItRuns_A : assert (running_q);
+      if (puts) OnePut_A : assert (!put_open_q);
+      if (takes) OneTake_A : assert (!take_open_q);
+      if (copy) OneCopy_A : assert (!copies_q && !copy_busy_i);
+      if (reports) OneReport_A : assert (running_q && !reported_q);
+      if (reports && !u_dut.faulted_q[watched])
+        AllIsDone_A :
+        assert (!put_open_q && !take_open_q && at[watched] == u_dut.commands_q[watched]);
+      if (cancel[watched])
+        FreeAtLast_A : assert (reported_q && !waits_i[watched] && !fetches_i[watched] && !copies_q);
+      if (begins && slot == watched) OneProgram_A : assert (!running_q && !reported_q);
+      if (runs[watched]) FetchesForWhoRuns_A : assert (running_q);
+      // What the induction has to know.
+      assert (u_dut.active_q[watched] == (running_q || reported_q));
+      assert (u_dut.leaving_q[watched] == reported_q && !(running_q && reported_q));
+      assert (!u_dut.checked_q[watched] || u_dut.active_q[watched]);
+      assert (!(u_dut.exec_q && u_dut.ctx_q == watched) || (running_q && !u_dut.copies_q[watched]));
+      assert (u_dut.copies_q[watched] == copies_q && (!copies_q || u_dut.active_q[watched]));
+      assert (put_open_q == u_dut.puts_q[watched][link] && take_open_q == u_dut.takes_q[watched][link]);
+      if (running_q) NotBeyondWhatIsHere_A : assert (at[watched] <= here_i[watched]);
+      if (running_q && (copies_q || (u_dut.exec_q && u_dut.ctx_q == watched)))
+        assert (at[watched] != here_i[watched]);
+    end
+    EndsWell_C :
+    cover (rst_n && ended_valid && ended.slot == watched && ended.cause == Done && ended.command == 13'd2);
+    Fails_C : cover (rst_n && ended_valid && ended.cause == PeerFailed && say != '0);
+  end
+endmodule

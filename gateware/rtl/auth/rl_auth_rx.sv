@@ -1,0 +1,272 @@
+// Between the receive FIFO and the analyzer of a card with keys: each frame waits here until it is known whom it is
+// from. So nothing acts upon a frame, not even tentatively, before its tag was found right.
+//
+// Whose key a frame is by follows from its head (rl_auth_split). The words go on as they came but for two things: flag
+// AUTH says whether a frame has proven its sender, or of a claim or release that it has a trailer; and of these the
+// trailer is payload, since the firmware judges them. The verdict is beside a frame's words from its first to its last.
+// What becomes of the frame says the analyzer: a wrong tag is the last cause for which it drops one.
+//
+// A counter is remembered when the analyzer has taken the frame; until then the next frame with a tag waits.
+module rl_auth_rx
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+  import rl_ascon_pkg::*;
+  import rl_auth_pkg::*;
+#(
+  parameter int unsigned PerCycle = 3,       // Rounds, see rl_tag: 3 for words in each cycle.
+  parameter int unsigned Words = 2048,       // A power of two, twice FrameWords or nearly so.
+  parameter int unsigned FrameWords = 1152   // Of a longer frame the rest is cut off.
+) (
+  input  logic         clk_net_i,
+  input  logic         rst_net_ni,
+
+  input  logic         word_valid_i,
+  output logic         word_ready_o,
+  input  rx_word_t     word_i,
+
+  input  sessions_t    sessions_i,
+  input  session_key_t key_i,          // Holds until it is taken.
+  output logic         key_ready_o,
+
+  output logic         word_valid_o,
+  input  logic         word_ready_i,
+  output rx_word_t     word_o,
+  output tag_verdict_t verdict_o,
+  input  logic         ended_i,        // A frame has ended in the analyzer,
+  input  logic         taken_i,        // and was not dropped.
+
+  output logic         cut_o,          // A frame was too long: its rest is lost.
+  output logic         busy_o          // Something of a frame is here, or a counter is to be remembered.
+);
+  if (FrameWords > Words) begin : gen_check
+    $fatal(0, "rl_auth_rx: a frame must fit (%m)");
+  end
+  localparam int unsigned AgeW = 6;  // More sessions than the control ring has room for claims.
+  typedef logic [AgeW-1:0] age_t;
+  typedef struct packed {
+    logic        checked;
+    logic        slot;
+    age_t        age;      // Of the session whose key it was checked by.
+    logic [63:0] counter;
+    drop_e       cause;
+    logic        cut;
+    logic        claims;
+  } about_t;
+
+  // -- in
+  logic part_valid, part_ready, message_valid, message_ready, message_last, message_slot;
+  logic [63:0] message, message_counter;
+  logic [7:0] message_keep;
+  logic splits;
+  tag_t message_tag;
+  rx_word_t part;
+  about_t about_in, about;
+  logic slot_in;
+  age_t [Sessions-1:0] age_q;
+  rl_auth_split #(
+    .FrameWords(FrameWords)
+  ) u_split (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .word_valid_i,
+    .word_ready_o,
+    .word_i,
+    .sessions_i,
+    .valid_o(part_valid),
+    .ready_i(part_ready),
+    .word_o(part),
+    .checked_o(about_in.checked),
+    .slot_o(slot_in),
+    .counter_o(about_in.counter),
+    .cause_o(about_in.cause),
+    .short_o(about_in.cut),
+    .claims_o(about_in.claims),
+    .cut_o,
+    .message_valid_o(message_valid),
+    .message_ready_i(message_ready),
+    .message_o(message),
+    .message_keep_o(message_keep),
+    .message_last_o(message_last),
+    .message_slot_o(message_slot),
+    .message_counter_o(message_counter),
+    .message_tag_o(message_tag),
+    .busy_o(splits)
+  );
+  assign about_in.slot = slot_in;
+  assign about_in.age = age_q[slot_in];
+
+  // -- tags
+  logic judged, take_verdict, right, key_take;
+  tag_t unused_tag;
+  logic unused_known;
+  rl_auth #(
+    .PerCycle(PerCycle),
+    .Keys(Sessions)
+  ) u_auth (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .key_valid_i(key_i.valid),
+    .key_ready_o,
+    .key_slot_i(key_i.slot),
+    .key_forget_i(key_i.forget),
+    .key_i(key_i.key),
+    .valid_i(message_valid),
+    .ready_o(message_ready),
+    .data_i(message),
+    .keep_i(message_keep),
+    .last_i(message_last),
+    .slot_i(message_slot),
+    .boot_i(sessions_i.boot),
+    .to_host_i(1'b0),
+    .counter_i(message_counter),
+    .tag_i(message_tag),
+    .valid_o(judged),
+    .ready_i(take_verdict),
+    .ok_o(right),
+    .tag_o(unused_tag),
+    .known_o(unused_known)
+  );
+  assign key_take = key_i.valid && key_ready_o;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) age_q <= '0;
+    else if (key_take) age_q[key_i.slot] <= age_q[key_i.slot] + 1'b1;
+  end
+
+  // -- frames that wait
+  logic push, words_ready, abouts_ready, valid, take, about_valid, about_take;
+  rx_word_t word;
+  logic [$clog2(Words):0] words;
+  logic [4:0] unused_abouts;
+  assign part_ready = words_ready && abouts_ready;
+  assign push = part_valid && part_ready;
+  rl_fifo #(
+    .Width($bits(rx_word_t)),
+    .Depth(Words),
+    .Block(1'b1)
+  ) u_words (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(push),
+    .wready_o(words_ready),
+    .wdata_i(part),
+    .rvalid_o(valid),
+    .rready_i(take),
+    .rdata_o(word),
+    .count_o(words)
+  );
+  rl_fifo #(
+    .Width($bits(about_t)),
+    .Depth(16)
+  ) u_abouts (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(push && part.last),
+    .wready_o(abouts_ready),
+    .wdata_i(about_in),
+    .rvalid_o(about_valid),
+    .rready_i(about_take),
+    .rdata_o(about),
+    .count_o(unused_abouts)
+  );
+
+  // -- counters
+  logic fresh, window_busy, pending_q, take_counter;
+  assign busy_o = splits || words != 0 || valid || pending_q || window_busy;
+  logic slot_q;
+  age_t pending_age_q;
+  logic [63:0] counter_q;
+  rl_auth_window #(
+    .Slots(Sessions)
+  ) u_window (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .clear_i(key_take),
+    .clear_slot_i(key_i.slot),
+    .slot_i(about.slot),
+    .counter_i(about.counter),
+    .fresh_o(fresh),
+    .take_i(take_counter),
+    .take_slot_i(slot_q),
+    .take_counter_i(counter_q),
+    .busy_o(window_busy)
+  );
+
+  // -- out
+  typedef enum logic [1:0] {
+    Idle = 2'd0,
+    Look = 2'd1,  // At the tag, and at the counter.
+    Show = 2'd2
+  } state_e;
+  state_e state_q;
+  logic [1:0] at_q;  // Word of the frame; 3 for all beyond.
+  logic flag_q, claims_q, proven_q, ends, decides;
+  drop_e cause;
+  assign decides = about.checked ? state_q == Look && judged : state_q == Idle && about_valid;
+  assign about_take = decides;
+  assign take_verdict = decides && about.checked;
+  assign take = state_q == Show && word_ready_i;
+  assign ends = take && valid && word.last;
+  always_comb begin
+    cause = about.cause;
+    if (about.checked) begin
+      if (about.age != age_q[about.slot]) cause = DropUnknown;
+      else if (!fresh) cause = DropReplay;
+      else if (!right) cause = DropWrong;
+    end
+  end
+  assign take_counter = ended_i && taken_i && pending_q && pending_age_q == age_q[slot_q];
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      state_q <= Idle;
+      pending_q <= 1'b0;
+    end else begin
+      unique case (state_q)
+        Idle:
+        if (about_valid && !about.checked) state_q <= Show;
+        else if (about_valid && !pending_q && !window_busy) state_q <= Look;
+        Look: if (judged) state_q <= Show;
+        default: if (ends) state_q <= Idle;
+      endcase
+      if (ends && proven_q) pending_q <= 1'b1;
+      else if (ended_i) pending_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (decides) begin
+      verdict_o <= '{cause: cause, cut: about.cut};
+      proven_q <= about.checked && cause == DropNone;
+      flag_q <= about.checked ? cause == DropNone : about.claims;
+      claims_q <= about.claims;
+      at_q <= '0;
+    end else if (take && valid && at_q != '1) begin
+      at_q <= at_q + 1'b1;
+    end
+  end
+
+  // What is to be remembered of the frame before may still be open when one without a tag follows.
+  always_ff @(posedge clk_net_i) begin
+    if (decides && about.checked) begin
+      slot_q <= about.slot;
+      counter_q <= about.counter;
+      pending_age_q <= about.age;
+    end
+  end
+
+  localparam int unsigned FlagBit = 48 + $clog2(FlagAuth);
+  logic [15:0] longer;
+  assign longer = {word.data[7:0], word.data[15:8]} + 16'(AuthTrailerBytes);
+  assign word_valid_o = state_q == Show && valid;
+  always_comb begin
+    word_o = word;
+    if (at_q == 2'd1) word_o.data[FlagBit] = flag_q;
+    if (at_q == 2'd2 && claims_q) word_o.data[15:0] = {longer[7:0], longer[15:8]};
+  end
+
+`ifndef SYNTHESIS
+  // The verdict of the frame that is shown, and no other.
+  always_ff @(posedge clk_net_i) begin
+    if (rst_net_ni && ends && proven_q)
+      ProvenIsRight_A : assert (flag_q && verdict_o.cause == DropNone);
+  end
+`endif
+endmodule

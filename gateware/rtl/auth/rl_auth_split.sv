@@ -1,0 +1,213 @@
+// Takes frames with a trailer apart as they come: the words go on as they are, two cycles later; the message that a
+// tag is made of goes to rl_auth, if a session's key is to show whom the frame is from; and when the frame has ended
+// it is described.
+//
+// The last word of a message waits for the trailer, which stands behind it: rl_auth wants the counter and the tag with
+// it.
+module rl_auth_split
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+  import rl_ascon_pkg::*;
+  import rl_auth_pkg::*;
+#(
+  parameter int unsigned FrameWords = 1152  // Of a longer frame the rest is cut off.
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  logic        word_valid_i,
+  output logic        word_ready_o,
+  input  rx_word_t    word_i,
+  input  sessions_t   sessions_i,
+
+  // The words, and with the last one what the frame is.
+  output logic        valid_o,
+  input  logic        ready_i,
+  output rx_word_t    word_o,
+  output logic        checked_o,   // A verdict of rl_auth will come.
+  output logic        slot_o,      // By this session's key,
+  output logic [63:0] counter_o,   // with this counter.
+  output drop_e       cause_o,     // Else: why it is to be dropped.
+  output logic        short_o,     // Its trailer is cut short.
+  output logic        claims_o,    // It is a claim or a release.
+  output logic        cut_o,       // It was too long; for one cycle, as it goes on.
+
+  // To rl_auth.
+  output logic        message_valid_o,
+  input  logic        message_ready_i,
+  output logic [63:0] message_o,
+  output logic [7:0]  message_keep_o,
+  output logic        message_last_o,
+  output logic        message_slot_o,
+  output logic [63:0] message_counter_o,
+  output tag_t        message_tag_o,
+
+  output logic        busy_o             // Words are here.
+);
+  localparam int unsigned AtW = 14;
+  typedef logic [AtW-1:0] at_t;
+
+  // -- two words, so that the first of a frame is not decided on before the second one is there
+  rx_word_t next_q, word_q;
+  logic next_valid_q, valid_q, moves, shifts, skips_q, feed_ready;
+  logic tail_q;  // A message's last word waits.
+  assign moves = valid_q && (word_q.last || next_valid_q || skips_q) && (skips_q || (ready_i && feed_ready));
+  assign shifts = next_valid_q && (!valid_q || moves);
+  assign word_ready_o = !next_valid_q || shifts;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      next_valid_q <= 1'b0;
+      valid_q <= 1'b0;
+    end else begin
+      if (word_ready_o) next_valid_q <= word_valid_i;
+      if (moves || !valid_q) valid_q <= next_valid_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (word_ready_o) next_q <= word_i;
+    if (moves || !valid_q) word_q <= next_q;
+  end
+
+  assign busy_o = valid_q || next_valid_q || tail_q;
+
+  // -- where it is in its frame
+  at_t at_q;
+  logic too_long, ends;
+  assign too_long = at_q == at_t'(FrameWords - 1) && !word_q.last;
+  assign ends = moves && !skips_q && (word_q.last || too_long);
+  assign cut_o = moves && !skips_q && too_long;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      at_q <= '0;
+      skips_q <= 1'b0;
+    end else if (moves) begin
+      at_q <= word_q.last ? '0 : at_q + at_t'(!skips_q);
+      skips_q <= !word_q.last && (skips_q || too_long);
+    end
+  end
+  assign valid_o = valid_q && (word_q.last || next_valid_q) && feed_ready && !skips_q;
+  always_comb begin
+    word_o = word_q;
+    if (too_long) begin
+      word_o.last = 1'b1;
+      word_o.cut = 1'b1;
+    end
+  end
+
+  // -- with the first word: whose it is, and what it is
+  logic [63:0] bytes, next_bytes;
+  mac_addr_t src;
+  logic [1:0] match, match_q;
+  rule_e rule, rule_q;
+  logic auth, auth_q, epochs_q, checks, checks_q;
+  assign bytes = {<<8{word_q.data}};
+  assign next_bytes = {<<8{next_q.data}};
+  assign src = {bytes[15:0], next_bytes[63:32]};
+  assign rule = rule_of(next_bytes[23:16], next_bytes[3:0]);
+  assign auth = (next_bytes[11:8] & FlagAuth) != 0;
+  for (genvar i = 0; i < Sessions; i++) begin : gen_match
+    assign match[i] = sessions_i.valid[i] && sessions_i.owner[i] == src;
+  end
+  // A frame that ends before its third word has no trailer, whatever it says.
+  assign checks = !word_q.last && !next_q.last && auth && match != 0 && rule inside {RuleSession, RuleRenews};
+
+  // -- with the second one: the session, and how long the frame says that it is
+  logic slot_q, older;
+  logic [15:0] length_q;
+  assign older = !sessions_i.newer;
+  always_ff @(posedge clk_i) begin
+    if (moves && at_q == 0) begin
+      match_q <= match;
+      rule_q <= rule;
+      auth_q <= auth && !word_q.last;
+      checks_q <= checks;
+      epochs_q <= has_epoch(next_bytes[23:16], next_bytes[3:0]);
+    end
+    if (moves && at_q == 1) begin
+      length_q <= next_bytes[63:48];
+      slot_q <= sessions_i.newer;
+      if (match_q[older] && (!match_q[sessions_i.newer] ||
+                             (epochs_q && next_bytes[47:32] == sessions_i.epoch[older])))
+        slot_q <= older;
+    end
+  end
+
+  // -- the message's words, of which the last one waits
+  localparam at_t HeadWords = at_t'(32'(HeaderEnd) / 8);
+  at_t last_at, trailer_at;
+  logic is_checked, feeds, keeps, whole_q;
+  logic inside_message;
+  logic tail_slot_q;
+  logic [63:0] tail_word_q;
+  logic [7:0] tail_keep_q;
+  assign trailer_at = HeadWords + at_t'(length_q[15:3]);
+  assign last_at = length_q[2:0] == 0 ? trailer_at - 1'b1 : trailer_at;
+  assign is_checked = at_q == 0 ? checks : checks_q;
+  // Its length is known with the third word, and a message has four.
+  assign inside_message = at_q < 3 || at_q < last_at;
+  assign keeps = is_checked && (inside_message ? word_q.last || too_long : at_q == last_at);
+  assign feeds = is_checked && inside_message && !keeps;
+  assign feed_ready = !(feeds || keeps) || (!tail_q && (keeps || message_ready_i));
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      tail_q <= 1'b0;
+      whole_q <= 1'b0;
+    end else begin
+      if (moves && !skips_q && keeps) tail_q <= 1'b1;
+      else if (tail_q && whole_q && message_ready_i) tail_q <= 1'b0;
+      if (ends && is_checked) whole_q <= 1'b1;
+      else if (tail_q && message_ready_i) whole_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (moves && !skips_q && keeps) begin
+      tail_word_q <= word_q.data;
+      tail_slot_q <= slot_q;
+      tail_keep_q <= length_q[2:0] == 0 ? '1 : 8'((9'd1 << length_q[2:0]) - 9'd1);
+    end
+  end
+  assign message_valid_o = tail_q ? whole_q : valid_q && (word_q.last || next_valid_q) && !skips_q && ready_i && feeds;
+  assign message_o = tail_q ? tail_word_q : word_q.data;
+  assign message_keep_o = tail_q ? tail_keep_q : '1;
+  assign message_last_o = tail_q;
+  assign message_slot_o = tail_q ? tail_slot_q : slot_q;
+
+  // -- the trailer, whose bytes are not in step with the words
+  logic [3:0][63:0] trailer_q;
+  logic [127:0] both;
+  at_t in_trailer;
+  logic [3:0][63:0] trailer_bytes;
+  assign both = {next_q.data, word_q.data} >> {length_q[2:0], 3'd0};
+  assign in_trailer = at_q - trailer_at;
+  always_ff @(posedge clk_i) begin
+    if (moves && !skips_q && checks_q && at_q > 3) begin
+      for (int unsigned i = 0; i < 4; i++) if (in_trailer == at_t'(i)) trailer_q[i] <= both[63:0];
+    end
+  end
+  for (genvar i = 0; i < 4; i++) begin : gen_bytes
+    assign trailer_bytes[i] = {<<8{trailer_q[i]}};
+  end
+  assign counter_o = {trailer_bytes[0][31:0], trailer_bytes[1][63:32]};
+  assign message_counter_o = counter_o;
+  assign message_tag_o = {trailer_q[3][31:0], trailer_q[2], trailer_q[1][63:32]};
+
+  // -- what the frame is
+  localparam logic [16:0] Beside = 17'(HeaderEnd) + 17'(AuthTrailerBytes);  // Bytes that are not payload.
+  logic [16:0] came;
+  assign came = {at_q, 3'd0} + 17'(word_q.extra) + 17'd1;
+  assign checked_o = is_checked;
+  assign slot_o = slot_q;
+  assign short_o = auth_q && came < 17'(length_q) + Beside;
+  assign claims_o = auth_q && rule_q inside {RuleClaim, RuleRelease};
+  always_comb begin
+    cause_o = DropNone;
+    if (rule_q == RuleCards) cause_o = DropIgnored;
+    else if (!auth_q && rule_q inside {RuleSession, RuleRelease}) cause_o = DropUntagged;
+    else if (auth_q && !checks_q && rule_q inside {RuleSession, RuleRenews}) cause_o = DropUnknown;
+  end
+
+  logic unused;
+  assign unused = ^{next_q.cut, next_q.bad, next_q.extra, bytes[63:16], next_bytes[31:24], next_bytes[15:12],
+                    next_bytes[7:4], sessions_i.boot, trailer_bytes[0][63:32], trailer_bytes[1][31:0],
+                    trailer_bytes[2], trailer_bytes[3], both[127:64]};
+endmodule

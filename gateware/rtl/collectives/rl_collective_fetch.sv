@@ -1,0 +1,211 @@
+// Commands of programs, out of memory before they are wanted: of each context up to eight are here, looked at and laid
+// out as the sequencer wants them. A command that is none, that memory does not give, or that names what a program may
+// not touch, is marked as such: its program fails when it comes to it, and not before.
+//
+// One read at a time, of four commands, to whom they are missing: contexts take turns.
+module rl_collective_fetch
+  import rl_collective_pkg::*;
+#(
+  parameter int unsigned DataW = 64,
+  parameter int unsigned Links = 1,
+  localparam int unsigned Bytes = DataW / 8,
+  localparam int unsigned FineW = $clog2(Bytes),
+  localparam int unsigned BeatW = 40 - FineW,
+  localparam int unsigned StoredW = $clog2(Stored)
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic [Links-1:0][7:0]  ports_i,      // Of the links. Steady, as is
+  input  logic [39:0]            from_i,       // what programs may touch: from here
+  input  logic [39:0]            to_i,         // to there, which they may not.
+
+  // -- programs
+  input  logic                   begin_i,      // Of a context without one, of which nothing is under way.
+  input  slot_t                  slot_i,
+  input  logic [39:0]            program_i,    // A multiple of FetchBytes.
+  input  count_t                 commands_i,
+  input  logic [Slots-1:0]       runs_i,       // Of these more is wanted.
+  output logic [Slots-1:0]       fetches_o,    // Of these something is under way.
+  input  count_t [Slots-1:0]     at_i,         // The command that is next.
+  output count_t [Slots-1:0]     here_o,       // So many have come.
+
+  // -- a command that is here, a cycle later
+  input  logic                   read_i,
+  input  slot_t                  read_slot_i,
+  input  logic [StoredW-1:0]     read_at_i,
+  output command_t               command_o,
+
+  // -- memory
+  output logic                   ar_valid_o,
+  input  logic                   ar_ready_i,
+  output logic [BeatW-1:0]       ar_beat_o,
+  output logic [7:0]             ar_len_o,
+  input  logic                   r_valid_i,    // Taken at once.
+  input  logic [DataW-1:0]       r_data_i,
+  input  logic                   r_failed_i
+);
+  localparam int unsigned Lanes = DataW / 64;
+  localparam int unsigned LaneW = Lanes > 1 ? $clog2(Lanes) : 1;
+  localparam int unsigned Beats = FetchBytes / Bytes;
+
+  // -- whose are fetched next
+  typedef enum logic [1:0] {
+    Pick,
+    Ask,
+    Get
+  } state_e;
+  state_e state_q;
+  slot_t turn_q, chosen;
+  logic any;
+  count_t [Slots-1:0] commands_q;
+  always_comb begin
+    any = 1'b0;
+    chosen = turn_q;
+    for (int unsigned i = 0; i < Slots; i++) begin
+      automatic slot_t c = turn_q + slot_t'(i);
+      if (!any && runs_i[c] && here_o[c] != commands_q[c] && here_o[c] - at_i[c] <= count_t'(FetchCommands))
+        {any, chosen} = {1'b1, c};
+    end
+  end
+  logic [39:0] base, addr;
+  rl_lutram #(
+    .Width(40),
+    .Depth(Slots)
+  ) u_programs (
+    .clk_i,
+    .we_i(begin_i),
+    .waddr_i(slot_i),
+    .wdata_i(program_i),
+    .raddr_i(turn_q),
+    .rdata_o(base)
+  );
+  assign addr = base + 40'({here_o[turn_q], 5'd0});
+  assign ar_valid_o = state_q == Ask;
+  assign ar_beat_o = addr[39:FineW];
+  assign ar_len_o = 8'(Beats - 1);
+  assign fetches_o = state_q == Pick ? '0 : Slots'(1) << turn_q;
+
+  // -- what has come, a word of 64 bits after the other
+  logic word_valid, store_ready, failed, failed_q, gets, ends_beat;
+  logic [DataW-1:0] beat;
+  logic [LaneW-1:0] lane_q;
+  logic [63:0] word;
+  logic [1:0] word_q, got_q;  // Words of a command; commands of a read.
+  logic [2:0][63:0] words_q;
+  logic [$clog2(Beats):0] unused_stored;
+  rl_fifo #(
+    .Width(DataW + 1),
+    .Depth(Beats)
+  ) u_store (
+    .clk_i,
+    .rst_ni,
+    .wvalid_i(r_valid_i),
+    .wready_o(store_ready),
+    .wdata_i({r_failed_i, r_data_i}),
+    .rvalid_o(word_valid),
+    .rready_i(ends_beat),
+    .rdata_o({failed, beat}),
+    .count_o(unused_stored)
+  );
+  assign word = beat[64*lane_q+:64];
+  assign ends_beat = lane_q == LaneW'(Lanes - 1);
+
+  // -- a command
+  function automatic logic [63:0] turned(logic [63:0] value);
+    for (int unsigned i = 0; i < 8; i++) turned[8*i+:8] = value[8*(7-i)+:8];
+  endfunction
+  function automatic logic refused(logic [63:0] first, logic [28:0] length, logic [39:0] from,
+                                   logic [39:0] to);
+    return length != '0 && (first[63:40] != '0 || first[39:0] < from || 41'(first[39:0]) + 41'(length) > 41'(to));
+  endfunction
+  logic [63:0] head, from, to;
+  logic [31:0] length;
+  command_t command, command_q;
+  logic command_valid_q, is_sound;
+  assign head = turned(words_q[0]);
+  assign from = turned(words_q[1]);
+  assign to = turned(words_q[2]);
+  assign length = head[31:0];
+  always_comb begin
+    command = '0;
+    command.port = head[55:48];
+    for (int unsigned l = 0; l < Links; l++)
+    if (command.port == ports_i[l]) {command.linked, command.link} = {1'b1, 2'(l)};
+    command.tag = head[47:32];
+    command.length = length[28:0];
+    command.from = from[39:0];
+    command.to = to[39:0];
+    command.from_bad = refused(from, command.length, from_i, to_i);
+    command.to_bad = refused(to, command.length, from_i, to_i);
+    is_sound = word == '0 && length <= MessageMax;
+    case (head[63:56])
+      8'd1, 8'd2: if (is_sound && to == '0) command.code = head[56] ? Put : Take;
+      8'd3: if (is_sound && {head[55:0], from, to} == '0) command.code = Wait;
+      8'd4: if (is_sound && head[55:32] == '0) command.code = Copy;
+      default: ;
+    endcase
+    if (failed_q || failed) command.code = Unread;
+  end
+  logic writes;
+  assign writes = command_valid_q && here_o[turn_q] != commands_q[turn_q];
+  rl_ram #(
+    .Width($bits(command_t)),
+    .Depth(Slots * Stored),
+    .Block(1'b1)
+  ) u_commands (
+    .clk_wr_i(clk_i),
+    .we_i(writes),
+    .waddr_i({turn_q, here_o[turn_q][StoredW-1:0]}),
+    .wdata_i(command_q),
+    .clk_rd_i(clk_i),
+    .re_i(read_i),
+    .raddr_i({read_slot_i, read_at_i}),
+    .rdata_o(command_o)
+  );
+  assign gets = word_valid && word_q == 2'd3;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Pick;
+      turn_q <= '0;
+      lane_q <= '0;
+      word_q <= '0;
+      got_q <= '0;
+      command_valid_q <= 1'b0;
+      failed_q <= 1'b0;
+      here_o <= '0;
+    end else begin
+      case (state_q)
+        Pick:
+        if (any) begin
+          state_q <= Ask;
+          turn_q <= chosen;
+        end
+        Ask: if (ar_ready_i) state_q <= Get;
+        default:
+        if (command_valid_q && got_q == '0) begin
+          state_q <= Pick;
+          turn_q <= turn_q + 1'b1;
+        end
+      endcase
+      if (word_valid) begin
+        lane_q <= ends_beat ? '0 : lane_q + 1'b1;
+        word_q <= word_q + 1'b1;
+        failed_q <= word_q != 2'd3 && (failed_q || failed);
+      end
+      command_valid_q <= gets;
+      got_q <= got_q + 2'(gets);  // Four each time.
+      if (writes) here_o[turn_q] <= here_o[turn_q] + 1'b1;
+      if (begin_i) here_o[slot_i] <= '0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (word_valid && word_q != 2'd3) words_q[word_q] <= word;
+    if (gets) command_q <= command;
+    if (begin_i) commands_q[slot_i] <= commands_i;
+  end
+  logic unused;
+  assign unused = ^{store_ready, unused_stored, addr[FineW-1:0], length[31:29]};
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (rst_ni && r_valid_i) HasRoom_A : assert (store_ready);
+`endif
+endmodule

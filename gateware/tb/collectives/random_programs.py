@@ -1,0 +1,89 @@
+"""Programs of two ranks over some cables between them, drawn at random: what one puts the other takes, in an order that
+both keep to link by link, with copies between; and sometimes with a fault."""
+
+import random
+from dataclasses import dataclass, field
+
+import golden_link
+from card_bench import Program, neighbour
+
+FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put"]
+SIZES = [0, 1, 8, 63, 64, 65, 200, 1407, 1408, 1409, 3000]
+
+
+@dataclass
+class Pair:
+    """Both programs, and what is to be looked at afterwards."""
+
+    programs: list[Program]
+    areas: list[tuple[int, int]] = field(default_factory=list)  # Where they write: addresses and lengths.
+    fault: str = ""
+
+
+class Draw:
+    """Draws pairs; each has its own part of memory."""
+
+    def __init__(self, first: int, end: int) -> None:
+        self.at, self.end = first, end
+
+    def area(self, length: int) -> int:
+        """A place that no other touches: a word at least is between two."""
+        at = self.at + 8 + random.randrange(8)
+        self.at = (at + length + 23) // 8 * 8
+        assert self.at <= self.end, "a run needs more memory"
+        return at
+
+    def pair(self, ports: list[int], number: int, long: int = 0) -> Pair:
+        """Programs of a rank that has these ports, and of one that has those at their other ends."""
+        group = random.getrandbits(64)
+        sides: list[list[bytes]] = [[], []]
+        pair = Pair([])
+        for _ in range(random.randrange(1, 4)):
+            moves: list[list[bytes]] = [[], []]
+            for port in ports:
+                for source in random.sample([0, 1], random.randrange(3)):
+                    length = long or random.choice(SIZES)
+                    frm, to, tag = self.area(length), self.area(length), random.getrandbits(16)
+                    pair.areas.append((to, length))
+                    own = [port, neighbour(port)]
+                    moves[source].append(golden_link.put(tag, frm, length, own[source]))
+                    moves[1 - source].append(golden_link.take(tag, to, length, own[1 - source]))
+            for side, some in zip(sides, moves):
+                random.shuffle(some)
+                side += [*some, golden_link.wait()]
+                if random.random() < 0.4:
+                    length = random.choice([1, 64, 777, 2500])
+                    frm, to = self.area(length), self.area(length)
+                    pair.areas.append((to, length))
+                    side.append(golden_link.copy(frm, to, length))
+        pair.programs = [Program(side, group, number) for side in sides]
+        return pair
+
+    def spoilt(self, ports: list[int], number: int, fault: str) -> Pair:
+        """A pair of which the first program has a fault, or gets none of what it waits for."""
+        pair = self.pair(ports, number)
+        first, second = pair.programs
+        commands, at = list(first.commands), random.choice([0, len(first.commands)])
+        pair.fault = fault
+        length, place = random.choice([64, 20000]), self.area(20000)
+        pair.areas.append((place, 20000))
+        put = golden_link.put(7, place, length, ports[0])
+        commands[at:at] = {
+            "code": [bytes([7]) + bytes(31)],
+            "pad": [put[:31] + b"\1"],
+            "long": [put[:4] + (1 << 30).to_bytes(4, "big") + put[8:]],
+            "addr": [golden_link.put(7, (1 << 19) - length + 1, length, ports[0])],
+            "far": [put[:8] + b"\1" + put[9:]],
+            "port": [golden_link.take(7, place, length, 9)],
+            "copy": [golden_link.copy(place, (1 << 19) - 1, 2)],
+            # Nobody takes what it puts, and nobody puts what it takes.
+            "take": [golden_link.take(7, place, length, ports[0]), golden_link.wait()],
+            "put": [put, golden_link.wait()],
+        }[pair.fault]
+        # It ends first, and the other one hears of it.
+        limits = [(commands, 300), (second.commands, 900)]
+        pair.programs = [Program(some, first.group, number, limit_us) for some, limit_us in limits]
+        if at:
+            more = [golden_link.take(9, self.area(64), 64, neighbour(ports[0])), golden_link.wait()]
+            pair.programs[1].commands.extend(more)
+        return pair

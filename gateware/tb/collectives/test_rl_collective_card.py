@@ -1,0 +1,249 @@
+"""Programs on a card of gateware, whose links are joined two by two, beside the same programs on the model's card: how
+each ends, and what is in memory afterwards. And in cycles, what a program takes to begin.
+
+`CARD_SEEDS` says how many random runs of each kind there are, 4 by default; `CARD_LINKS` and `CARD_WIDTHS` how many
+links the card has, 2 by default or 4, and how many bits words have, 64.
+"""
+
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import cocotb
+import golden_link
+import pytest
+from card_bench import DATA_AT, SLOTS, WINDOW, Card, Model, Program
+from golden_link import Report
+from random_programs import FAULTS, Draw
+from runner import bench, rtl
+
+HERE = Path(__file__).parent
+SEEDS = int(os.environ.get("CARD_SEEDS", "4"))
+LINKS = [int(links) for links in os.environ.get("CARD_LINKS", "2").split()]
+WIDTHS = [int(width) for width in os.environ.get("CARD_WIDTHS", "64").split()]
+FAILED = 8  # The kind of a frame.
+TIMEOUT, LINK_DEAD, PEER_FAILED, BAD_COMMAND, BAD_ADDRESS, MEMORY_FAILED, MISMATCH = 1, 2, 4, 5, 6, 7, 8
+USED = 160 << 10  # Bytes of memory behind the programs that a run uses and compares.
+
+
+def links_of(dut):
+    return len(dut.rests_o)
+
+
+async def both(dut, **how):
+    """The gateware and the model, with the same random bytes in memory."""
+    card, data = Card(dut), random.randbytes(USED)
+    await card.start(**how)
+    await card.write(DATA_AT, data)
+    return card, Model(links_of(dut), data)
+
+
+def differences(got, wanted, spared=()):
+    """Where memory is not as the model's, but for these."""
+    spared = {at - DATA_AT + n for at, length in spared for n in range(length)}
+    return [n + DATA_AT for n in range(USED) if got[n] != wanted[n] and n not in spared]
+
+
+@cocotb.test()
+@cocotb.parametrize(seed=list(range(SEEDS)))
+async def programs_end_as_the_models_do(dut, seed):
+    """Up to four pairs of programs at once, over all links, while cables damage frames and memory pauses."""
+    random.seed(seed)
+    card, model = await both(dut, errors=random.choice([0, 2000]), pause=random.choice([0, 60]),
+                             latency=random.choice([1, 20, 50]), delay=random.choice([1, 40]))
+    draw = Draw(DATA_AT, DATA_AT + USED)
+    for turn in range(2):
+        pairs = []
+        for n in range(random.randrange(1, 5)):
+            # The first rank's ports are on either side of their cables.
+            ports = [random.choice([port, port + 1]) for port in range(1, links_of(dut), 2)]
+            ports = random.sample(ports, random.randrange(1, len(ports) + 1))
+            pairs.append(draw.pair(ports, 8 * turn + n, long=20000 if seed == 0 and turn == n == 0 else 0))
+            if seed == 0 and turn == 0:
+                break
+        programs = [program for pair in pairs for program in pair.programs]
+        wanted = model.run(programs)
+        got = await card.run(programs)
+        assert got == wanted, [(a, b) for a, b in zip(got, wanted) if a != b]
+        assert any(report.cause == 0 for report in got)
+    assert not (found := differences(await card.read(DATA_AT, USED), model.memory())), f"{len(found)}: {found[:4]}"
+    assert card.dut.strays_o.value == 0
+    await card.healthy()
+
+
+@cocotb.test()
+@cocotb.parametrize(seed=list(range(SEEDS)))
+async def programs_at_fault_fail_as_the_models_do(dut, seed):
+    """Beside one that is not; and the programs that they work with hear of it."""
+    random.seed(1000 + seed)
+    card, model = await both(dut)
+    draw, spared = Draw(DATA_AT, DATA_AT + USED), []
+    for turn in range(3):
+        good = draw.pair([1], 2 * turn)
+        # All kinds within three seeds.
+        bad = draw.spoilt([random.choice([1, 2])], 2 * turn + 1, FAULTS[(3 * seed + turn) % len(FAULTS)])
+        spared += bad.areas
+        programs = [*bad.programs, *good.programs]
+        wanted = model.run(programs)
+        got = await card.run(programs)
+        # When one hears of the other's failure is not the same where frames take their time.
+        heard = [[(r.cause, r.port) if r.cause == PEER_FAILED else r for r in some] for some in (got, wanted)]
+        assert heard[0] == heard[1], (bad.fault, got, wanted)
+        assert [report.cause != 0 for report in got] == [True, got[1].cause != 0, False, False]
+    assert not (found := differences(await card.read(DATA_AT, USED), model.memory(), spared)), found[:4]
+    await card.healthy()
+
+
+@cocotb.test()
+async def what_a_program_waits_for_is_in_its_report(dut):
+    card, model = await both(dut)
+    at, last = DATA_AT, links_of(dut)
+    wait, group = golden_link.wait(), 77
+    # Nobody takes at the other ends; all but the last wait is reached.
+    commands = [golden_link.put(1, at, 64, 1), golden_link.take(2, at + 64, 20000, last), wait, wait]
+    program = Program(commands, group, 1, 200)
+    got, wanted = await card.run([program]), model.run([program])
+    assert got == wanted == [Report(TIMEOUT, 0, 2, 1 << last, 1 << 1)]
+    # A message of another length than its take: named with its port; the other side hears of the failure.
+    pair = [Program([golden_link.put(3, at, 64, 1), wait], group, 2),
+            Program([golden_link.take(3, at + 64, 65, 2), wait], group, 2)]
+    got, wanted = await card.run(pair), model.run(pair)
+    assert [(r.cause, r.port) for r in got] == [(r.cause, r.port) for r in wanted] == [(PEER_FAILED, 1), (MISMATCH, 2)]
+    # One that begins after the other has failed hears of it, and one of another operation does not.
+    early = Program([golden_link.take(4, at + 64, 64, 2), bytes([9]) + bytes(31)], group, 3)
+    late = Program([wait, golden_link.put(4, at, 64, 1), wait], group, 3)
+    slot, wanted = await card.begin(early, held=True), model.run([early])
+    dut.go_i.value = 1 << slot
+    await card.cycles(1)
+    dut.go_i.value = 0
+    said = await card.frames(2, 400)
+    assert await card.ended([slot]) == wanted == [Report(BAD_COMMAND, 0, 1, 1 << 2, 0)]
+    # What it says of that is what the model says.
+    words = [[(h.kind, h.tag, h.number, h.group, h.offset, h.total, payload)
+              for h, payload in map(golden_link.parse, frames) if h.kind == FAILED and h.number == 3]
+             for frames in (said, [frame for port, frame in model.said if port == 2])]
+    assert words[0] == words[1] and len(words[0]) == 1, words
+    assert (await card.run([late]), model.run([late])) == ([Report(PEER_FAILED, 1, 1, 0, 0)],) * 2
+    other = replace(late, number=4, limit_us=200)
+    assert (await card.run([other]), model.run([other])) == ([Report(TIMEOUT, 0, 2, 0, 1 << 1)],) * 2
+    # What gateware does not do is refused by the same name as what nobody knows.
+    for code in (5, 6):
+        assert (await card.run([Program([bytes([code]) + bytes(31)], group, 5)]))[0].cause == BAD_COMMAND
+    await card.healthy()
+
+
+@cocotb.test()
+async def contexts_that_want_one_link_at_once_have_their_turns(dut):
+    card, model = await both(dut)
+    at, wait = DATA_AT, golden_link.wait()
+    takes = [Program([golden_link.take(n, at + 4096 + 128 * n, 64, 1), wait], 7, n) for n in range(4)]
+    puts = [Program([golden_link.put(n, at + 128 * n, 64, 2), wait], 7, n) for n in range(4)]
+    assert await card.run(takes + puts) == model.run(takes + puts) == [Report(0, 0, 2, 0, 0)] * 8
+    # What is fetched while a program is held stays until it has run.
+    long = Program([golden_link.copy(at + 8 * n, at + 8192 + 8 * n, 8) for n in range(20)], 7, 9)
+    slot, wanted = await card.begin(long, held=True), model.run([long])
+    await card.cycles(500)
+    dut.go_i.value = 1 << slot
+    await card.cycles(1)
+    dut.go_i.value = 0
+    assert await card.ended([slot]) == wanted == [Report(0, 0, 20, 0, 0)]
+    assert not differences(await card.read(DATA_AT, USED), model.memory())
+
+
+@cocotb.test()
+async def memory_that_fails_and_a_link_that_is_dead_are_named(dut):
+    card, _ = await both(dut, patience=100)
+    wait, at, last = golden_link.wait(), DATA_AT, links_of(dut)
+    dut.fails_i.value = 1 << last
+    assert await card.run([Program([wait], 1, 1)]) == [Report(MEMORY_FAILED, 0, 0, 0, 0)]
+    dut.fails_i.value = 0
+    slot = await card.begin(Program([golden_link.copy(at, at + 4096, 4000)], 1, 2), held=True)
+    await card.cycles(200)
+    dut.fails_i.value, dut.go_i.value = 1 << last, 1 << slot
+    await card.cycles(1)
+    dut.go_i.value = 0
+    assert await card.ended([slot]) == [Report(MEMORY_FAILED, 0, 0, 0, 0)]
+    dut.fails_i.value = 0
+    # The next copy is not spoilt by what is left of that one.
+    wanted = (await card.read(at, 2048))[3:1003]
+    assert await card.run([Program([golden_link.copy(at + 3, at + 8192, 1000)], 1, 3)]) == [Report(0, 0, 1, 0, 0)]
+    assert await card.read(at + 8192, 1000) == wanted
+    dut.cut_i.value = (1 << last) - 1
+    programs = [Program([golden_link.put(1, at, 8, 1), wait], 1, 4), Program([golden_link.copy(at, at + 512, 9)], 1, 5)]
+    assert await card.run(programs) == [Report(LINK_DEAD, 1, 1, 0, 1 << 1), Report(0, 0, 1, 0, 0)]
+    dut.cut_i.value = 0
+    programs = [Program([golden_link.put(1, at, 8, 1), wait], 1, 6), Program([golden_link.take(1, at, 8, 2)], 1, 6)]
+    assert [report.cause for report in await card.run(programs)] == [0, 0]
+    await card.healthy()
+
+
+@cocotb.test()
+async def no_more_than_there_is_room_for_and_none_that_is_none(dut):
+    card, _ = await both(dut)
+    held = Program([golden_link.wait()], 5, 1)
+    slots = [await card.begin(held, held=True) for _ in range(SLOTS)]
+    assert sorted(slots) == list(range(SLOTS))
+    await card.cycles(20)
+    assert dut.start_ready_o.value == 0 and dut.ends_o.value == 0
+    # Their Go comes in whatever order; each ends once.
+    for slot in random.sample(slots, SLOTS):
+        dut.go_i.value = 1 << slot
+        await card.cycles(1)
+    dut.go_i.value = 0
+    assert set(await card.ended(slots)) == {Report(0, 0, 1, 0, 0)}
+    await card.cycles(50)
+    assert dut.ends_o.value == SLOTS
+    for at in (64, WINDOW, (1 << 39) + 128):
+        assert await card.begin(held, at=at) is None
+    assert await card.begin(Program([golden_link.wait()] * 4097, 5, 1), at=0) is None
+    # One that waits for a Go which never comes ends, too.
+    assert await card.ended([await card.begin(replace(held, limit_us=50), held=True)]) == [Report(TIMEOUT, 0, 0, 0, 0)]
+    # And one that waits for none begins at once.
+    for commands in ([], [golden_link.wait()] * 21):
+        assert await card.ended([await card.begin(Program(commands, 5, 2))]) == [Report(0, 0, len(commands), 0, 0)]
+
+
+@cocotb.test()
+async def what_it_takes(dut):
+    """From a Go to the put's begin at its link, and to the first word on the lane."""
+    latency = 30
+    card, _ = await both(dut, latency=latency)
+    wait, at = golden_link.wait(), DATA_AT
+    lasts, ports = {}, range(1, links_of(dut) + 1, 2)
+    for name, length in (("barrier", 0), ("eager", 64)):
+        begins, lanes, spans = [], [], []
+        for turn in range(30):
+            ranks = [[golden_link.put(port, at, length, port) for port in ports],
+                     [golden_link.take(port, at + 4096 * port, length, port + 1) for port in ports]]
+            ranks = [Program([*some, wait], 9, 100 * len(begins) + length + n // 2) for n, some in enumerate(ranks)]
+            slots = [await card.begin(rank, held=True) for rank in ranks]
+            await card.cycles(400 + turn)
+            dut.go_i.value = 1 << slots[1]
+            await card.cycles(60)
+            dut.go_i.value = 1 << slots[0]
+            await card.cycles(1)
+            dut.go_i.value = 0
+            assert [report.cause for report in await card.ended(slots)] == [0, 0]
+            go, first, last, out = (getattr(dut, f"{what}_at_o").value.to_unsigned()
+                                    for what in ("go", "first_put", "last_put", "out"))
+            assert dut.puts_o.value == len(ports)
+            begins.append(first - go)
+            lanes.append(out - go)
+            spans.append(last - go)
+        lasts[name] = max(begins), max(spans), max(lanes)
+        memory = f", memory's {latency} included" if length else ""
+        # The first message of all waits until the link is up.
+        lanes = lanes[1:] if name == "barrier" else lanes
+        print(f"{8 * card.size} bits, {len(dut.rests_o)} links, {name} of {length} bytes: Go to the put's begin "
+              f"{min(begins)} to {max(begins)} cycles, to the last put's {max(spans)}; to the first word on the lane "
+              f"{min(lanes)} to {max(lanes)}{memory}")
+    assert lasts["barrier"][0] <= 4 and lasts["barrier"][1] <= 4
+    assert lasts["eager"][2] <= 60
+
+
+@pytest.mark.parametrize("links", LINKS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rl_collective_card(links, width):
+    sources = [*rtl("collectives"), *sorted(HERE.glob("*.sv"))]
+    bench("rl_collective_card_tb", sources, __name__, {"DataW": width, "Links": links})
