@@ -1,6 +1,7 @@
 //! Images that every kind of card runs: the built-in role `probe`, and others made of its parts.
 
 use rackloom_image::{Image, ImageBuilder, Manifest};
+use rackloom_sign::SignerKey;
 
 /// Kernel numbers of `probe`.
 pub mod kernel {
@@ -39,6 +40,12 @@ pub fn probe(version: u32, filler: usize) -> Vec<u8> {
         builder = builder.part("filler", (0..filler).map(|i| (i % 251) as u8).collect());
     }
     builder.build().expect("its parts are those of an image")
+}
+
+/// An image of `probe` that somebody has signed.
+pub fn signed() -> Vec<u8> {
+    let image = Image::parse(probe(1, 0).into()).expect("it was built by us");
+    rackloom_sign::sign(&image, &SignerKey::new(&[1; 32]), 5).expect("it has room for a signature").to_vec()
 }
 
 /// An image that has a part for no card.

@@ -115,6 +115,8 @@ macro_rules! suite {
             chunks_in_the_wrong_place_are_malformed,
             a_new_role_keeps_the_hosts_memory,
             a_load_ends_with_its_claim,
+        } signatures {
+            a_signed_image_loads_where_nobody_asks_for_signatures,
         } ports {
             a_card_announces_its_ports,
             control_is_taken_at_port_0_only,

@@ -17,7 +17,7 @@ const MANIFEST: &str = r#"{"name":"stencil","version":"1.0","description":"Two k
   "tile":{"i":64},"halo":{"i":1,"j":1}}]}"#;
 
 /// A sound image with one to three parts of any contents.
-fn sound(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+pub(crate) fn sound(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let manifest = Manifest::from_json(MANIFEST.as_bytes()).expect("the example is sound");
     let mut builder = ImageBuilder::new(manifest);
     for target in &["model", "rtl", "ecp5-85f"][..u.int_in_range(1..=3)?] {
@@ -115,7 +115,7 @@ fn check_manifest(manifest: &Manifest) {
     }
 }
 
-fn break_one(u: &mut Unstructured<'_>, file: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn break_one(u: &mut Unstructured<'_>, file: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=5)? {
         0 if !file.is_empty() => {
             let at = u.choose_index(file.len())?;
@@ -140,7 +140,7 @@ fn break_one(u: &mut Unstructured<'_>, file: &mut Vec<u8>) -> Result<()> {
 }
 
 /// Makes the head's tag fit what the header now says, so that the checks behind the tag are reached.
-fn cover_up(file: &mut [u8]) {
+pub(crate) fn cover_up(file: &mut [u8]) {
     let number = |at: usize| {
         let bytes = file.get(at..at + 8)?;
         usize::try_from(u64::from_be_bytes(bytes.try_into().ok()?)).ok()

@@ -22,4 +22,5 @@ pub mod image;
 pub mod node;
 pub mod opencl;
 pub mod sack;
+pub mod signed;
 pub mod talk;

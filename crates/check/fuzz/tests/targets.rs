@@ -1,7 +1,7 @@
 //! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with
 //! `crates/check/fuzz/guided.sh`.
 
-use rackloom_fuzz::{bridge, channel, frame, host, image, opencl, sack};
+use rackloom_fuzz::{bridge, channel, frame, host, image, opencl, sack, signed};
 
 /// A test for each target. Under libFuzzer the engine takes over; else it is a campaign of random inputs.
 macro_rules! targets {
@@ -34,6 +34,7 @@ targets! {
     wire_sack: sack::agrees_with_a_set;
     image_file: image::read_image;
     image_manifest: image::read_manifest;
+    image_signature: signed::read_signature;
     host_frames: host::frames;
     channel_greeting: channel::greeting;
     channel_ring: channel::ring;

@@ -117,7 +117,7 @@ pub(crate) fn route(card: &Card, frame: &[u8]) -> Result<Verdict, Fault> {
     Ok(Verdict { waits: waits(frame).into(), ..verdict })
 }
 
-fn route_of(card: &Card, filter: &Filter, packet: &Packet<'_>) -> Verdict {
+pub(crate) fn route_of(card: &Card, filter: &Filter, packet: &Packet<'_>) -> Verdict {
     let Packet { head, payload } = packet;
     let admitted = filter.admits(head);
     match head.kind.taken_by() {
@@ -140,7 +140,7 @@ fn route_of(card: &Card, filter: &Filter, packet: &Packet<'_>) -> Verdict {
 }
 
 /// Whether what the firmware is still to do may change what becomes of these bytes.
-fn waits(frame: &[u8]) -> bool {
+pub(crate) fn waits(frame: &[u8]) -> bool {
     let to_group = frame.first_chunk().is_some_and(|&dst| MacAddr(dst).is_group()) && frame.len() >= ADDRESSES;
     let order = match frame.first_chunk::<{ HEADER_END as usize }>() {
         Some(head) => Kind::from_wire(u16::from_be_bytes([head[12], head[13]]), head[15]).map(Kind::order),
@@ -150,7 +150,7 @@ fn waits(frame: &[u8]) -> bool {
 }
 
 impl Card {
-    fn filter(&self) -> Result<Filter, Fault> {
+    pub(crate) fn filter(&self) -> Result<Filter, Fault> {
         if self.claimed > 1 || self.loading > 1 {
             return Err(Fault::Argument);
         }
@@ -169,7 +169,7 @@ impl Verdict {
         Self { reason: reason as u8, ..Self::to(Route::Control) }
     }
 
-    const fn dropped(counter: Counter) -> Self {
+    pub(crate) const fn dropped(counter: Counter) -> Self {
         Self { drop: counter as i32, ..Self::to(Route::Drop) }
     }
 }

@@ -3,7 +3,7 @@
 //! A bench in Python drives a block and asks this library what the block must do. So the gateware is checked against
 //! the code of the model itself, and there is no second model to keep in step. `gateware/tb/golden.py` declares the
 //! functions for Python; they take byte buffers, numbers and the structs of [`abi`]. They hold no state, but for
-//! connections, endpoints and hosts behind cards, which the caller creates, drives and frees.
+//! connections, endpoints, sequencers, guards and hosts behind cards, which the caller creates, drives and frees.
 //!
 //! | Functions | Golden rule |
 //! |---|---|
@@ -15,8 +15,11 @@
 //! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
 //! | [`rl_golden_nic_new`] and the others of a host behind a card | `rackloom_card::NicPath` |
 //! | [`rl_golden_mac`], [`rl_golden_tag`] | `rackloom_auth`, the tags of frames |
+//! | [`rl_golden_guard_new`] and the others of a guard | `rackloom_card::Guard`, behind `Filter` |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
 //! | [`rl_golden_bridge_frame`], [`rl_golden_bridge_parse`] | `rackloom_wire::BridgeHead` and `BridgePacket` |
+//! | [`rl_golden_link_frame`], [`rl_golden_link_parse`] | `rackloom_wire::LinkHead` and `LinkPacket` |
+//! | [`rl_golden_sequencer_new`] and the others of a sequencer | `rackloom_collective::Sequencer`, by its frames |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
 //!
 //! [`rl_golden_digest`]: abi::rl_golden_digest
@@ -31,10 +34,14 @@
 //! [`rl_golden_nic_new`]: nic_abi::rl_golden_nic_new
 //! [`rl_golden_mac`]: auth_abi::rl_golden_mac
 //! [`rl_golden_tag`]: auth_abi::rl_golden_tag
+//! [`rl_golden_guard_new`]: guard_abi::rl_golden_guard_new
 //! [`rl_golden_frame`]: abi::rl_golden_frame
 //! [`rl_golden_parse`]: abi::rl_golden_parse
 //! [`rl_golden_bridge_frame`]: abi::rl_golden_bridge_frame
 //! [`rl_golden_bridge_parse`]: abi::rl_golden_bridge_parse
+//! [`rl_golden_link_frame`]: link_abi::rl_golden_link_frame
+//! [`rl_golden_link_parse`]: link_abi::rl_golden_link_parse
+//! [`rl_golden_sequencer_new`]: link_abi::rl_golden_sequencer_new
 //! [`rl_golden_image`]: abi::rl_golden_image
 //! [`rl_golden_rtl_part`]: abi::rl_golden_rtl_part
 
@@ -49,8 +56,13 @@ mod endpoint;
 pub mod endpoint_abi;
 mod fault;
 mod frame;
+mod guard;
+pub mod guard_abi;
 mod image;
 pub mod judge;
+mod link;
+pub mod link_abi;
+mod link_frame;
 mod nic;
 pub mod nic_abi;
 mod sack;

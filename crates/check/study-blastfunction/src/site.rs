@@ -81,7 +81,8 @@ impl Site {
     /// What a bench's environment has to have.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, OsString); 2] {
-        let vendors = self.folder.path().join(VENDORS).into_os_string();
+        // With a separator at the end, after which loaders that have to be told by a folder put the files' names.
+        let vendors = self.folder.path().join(VENDORS).join("").into_os_string();
         [("OCL_ICD_VENDORS", vendors), ("RACKLOOM_MANAGERS", self.manager.endpoints.join(",").into())]
     }
 }
@@ -111,6 +112,9 @@ impl Ways {
                 all += 1;
             }
         }
+        // Some loaders add what the system has, which the manager does not.
+        let names = ours.iter().map(|of| Device::new(of.0).name()).collect::<std::result::Result<Vec<_>, _>>()?;
+        theirs.retain(|of| names.is_empty() || Device::new(of.0).name().is_ok_and(|name| names.contains(&name)));
         let count = theirs.len();
         if device >= count || ours.len() != 2 * count {
             return Err(BenchError::Site(format!(

@@ -2,9 +2,12 @@
 //! lost, done twice in the result, or wrong.
 
 use bytes::Bytes;
-use rackloom_host::{Arg, ClaimOptions, DownReason, Event, Job, JobEvent, JobOptions, Tile, Work};
-use rackloom_node::{Duration, Either, Rng};
+use rackloom_card::CardEvent;
+use rackloom_host::{ClaimOptions, DownReason, Event, Job, JobEvent, JobOptions};
+use rackloom_node::{Duration, Either};
 
+use crate::hashes::Hashes;
+use crate::images;
 use crate::plan::Plan;
 use crate::run::{Failure, caught};
 use crate::world::World;
@@ -26,6 +29,8 @@ pub struct JobSummary {
     pub joined: u32,
     /// Cards that were lost.
     pub left: u32,
+    /// Frames that a stranger has sent.
+    pub attacks: u64,
     /// Hash of all that happened on the network.
     pub hash: u64,
 }
@@ -40,47 +45,13 @@ pub fn run_job(plan: &Plan) -> Result<JobSummary, Box<Failure>> {
     caught(&plan, || go(&plan))
 }
 
-/// One tile's elements: the low 40 bits are the cycles that it takes, some tens of microseconds for a tile.
-fn element(tile: usize, i: usize) -> u64 {
-    (tile as u64) << 52 | (i as u64) << 40 | 50
-}
-
-/// What the role makes of an element: 64 rounds of SplitMix64, computed by another implementation.
-fn result(element: u64) -> u64 {
-    (0..64).fold(element, |z, _| Rng::new(z).next_u64())
-}
-
-#[derive(Debug)]
-struct Hashes {
-    got: Vec<Option<Bytes>>,
-}
-
-impl Work for Hashes {
-    fn tiles(&self) -> usize {
-        TILES
-    }
-
-    fn tile_bytes(&self) -> u64 {
-        2 * (ELEMENTS as u64 * 8).next_multiple_of(64)
-    }
-
-    fn inputs(&mut self, tile: usize) -> Tile {
-        let words: Vec<u8> = (0..ELEMENTS).flat_map(|i| element(tile, i).to_le_bytes()).collect();
-        let args = vec![Arg::Input(0), Arg::Output(0), Arg::Value(ELEMENTS as u64)];
-        Tile { kernel: 0, inputs: vec![words.into()], output: ELEMENTS as u64 * 8, args }
-    }
-
-    fn output(&mut self, tile: usize, output: Bytes) {
-        assert!(self.got[tile].replace(output).is_none(), "tile {tile} was given twice");
-    }
-}
-
 fn go(plan: &Plan) -> Result<JobSummary, String> {
     let mut world = World::new(plan, None);
     let mut summary = JobSummary::default();
-    let image = Bytes::from_static(rackloom_builtin_roles::image("burn").expect("it is built in"));
+    let image = rackloom_builtin_roles::image("burn").expect("it is built in");
+    let image = if plan.signed { images::signed(image) } else { Bytes::from_static(image) };
     world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
-    let work = Box::new(Hashes { got: vec![None; TILES] });
+    let work = Box::new(Hashes::new(TILES, ELEMENTS));
     let options = JobOptions {
         claim: ClaimOptions { lease: Duration::from_secs(2), ..ClaimOptions::default() },
         ..JobOptions::default()
@@ -107,15 +78,9 @@ fn go(plan: &Plan) -> Result<JobSummary, String> {
     if job.left() > 0 {
         return Err(format!("{} of {TILES} tiles are not done, in {job:?}", job.left()));
     }
+    summary.attacks = world.attacks();
     summary.hash = world.rack.net.event_hash().unwrap_or_default();
-    let work: Box<dyn std::any::Any> = job.into_work();
-    let work = work.downcast::<Hashes>().expect("the work it was given");
-    for (tile, got) in work.got.iter().enumerate() {
-        let right: Vec<u8> = (0..ELEMENTS).flat_map(|i| result(element(tile, i)).to_le_bytes()).collect();
-        if got.as_deref() != Some(&right[..]) {
-            return Err(format!("tile {tile} is wrong"));
-        }
-    }
+    Hashes::check(job.into_work())?;
     Ok(summary)
 }
 
@@ -123,7 +88,7 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
     let end = world.now() + time;
     loop {
         let due = job.next_deadline().filter(|at| *at <= end);
-        let Some((_, _, said)) = world.rack.run_until(due.unwrap_or(end)) else {
+        let Some((_, node, said)) = world.rack.run_until(due.unwrap_or(end)) else {
             if due.is_none() {
                 return Ok(());
             }
@@ -131,7 +96,15 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
             note(told, summary)?;
             continue;
         };
-        let Either::A(event) = said else { continue };
+        let event = match said {
+            Either::A(event) => event,
+            Either::B(CardEvent::Raised(release)) => {
+                let card = world.rack.cards().iter().position(|slot| slot.node == node).expect("a card of the rack");
+                world.keep(card, &release);
+                continue;
+            }
+            Either::B(_) => continue,
+        };
         let told = world.with_host(0, |h, now| job.handle(now, h, &event));
         note(told, summary)?;
         if let Event::CardDown { card, reason: DownReason::Silent } = event {

@@ -10,6 +10,8 @@
 
 mod bad_card;
 mod cells;
+mod hashes;
+mod hostile;
 mod images;
 mod job;
 mod mangler;
@@ -22,6 +24,8 @@ mod starving;
 mod world;
 
 pub use bad_card::{BadCard, Badness};
+pub use hashes::Hashes;
+pub use hostile::Hostile;
 pub use job::{JobSummary, run_job};
 pub use mangler::Mangler;
 pub use plan::{Plan, Starvation};

@@ -10,6 +10,7 @@ use rackloom_card::CardEvent;
 use rackloom_wire::MacAddr;
 
 use crate::cells::Cells;
+use crate::images::Images;
 use crate::slots::{SLOTS, Slot, Tag};
 
 /// Most bytes a card's queues may hold besides the image it stages: a few hundred jumbo frames.
@@ -30,6 +31,8 @@ pub(crate) struct Oracle {
     activated: BTreeSet<(u32, [u8; 32])>,
     /// Digests of the images that were written to its flash.
     flashed: BTreeSet<[u8; 32]>,
+    /// The newest version of a signed image that it has run.
+    newest: u64,
 }
 
 impl Oracle {
@@ -43,6 +46,7 @@ impl Oracle {
             started: BTreeSet::new(),
             activated: BTreeSet::new(),
             flashed: BTreeSet::new(),
+            newest: 0,
         }
     }
 
@@ -86,7 +90,7 @@ impl Oracle {
     }
 
     /// The card says what it does.
-    pub(crate) fn note(&mut self, event: &CardEvent, offered: &BTreeSet<[u8; 32]>) -> Result<(), String> {
+    pub(crate) fn note(&mut self, event: &CardEvent, images: Images) -> Result<(), String> {
         match event {
             CardEvent::LaunchStarted { epoch, seq, .. } if !self.started.insert((self.boot, *epoch, *seq)) => {
                 return Err(format!("launch {seq} of epoch {epoch} was executed twice on {}", self.mac));
@@ -94,19 +98,27 @@ impl Oracle {
             // Another life of the card, with the memory that it had.
             CardEvent::MemoryFailed | CardEvent::Rebooted => self.boot += 1,
             CardEvent::Flashed { digest } => {
-                if !offered.contains(digest) {
-                    return Err(format!("{} writes an image that nobody offered to its flash", self.mac));
-                }
+                self.may_run(images, digest)?;
                 self.flashed.insert(*digest);
             }
             CardEvent::Activated { digest } => {
-                if !offered.contains(digest) {
-                    return Err(format!("{} runs an image that nobody offered", self.mac));
-                }
+                self.may_run(images, digest)?;
                 self.activated.insert((self.boot, *digest));
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// The card runs this, or has it in its flash to be run.
+    fn may_run(&mut self, images: Images, digest: &[u8; 32]) -> Result<(), String> {
+        let version = images.version(digest);
+        let version =
+            version.ok_or_else(|| format!("{} runs what nobody offered or what it must not run", self.mac))?;
+        if version < self.newest {
+            return Err(format!("{} runs version {version} after version {}", self.mac, self.newest));
+        }
+        self.newest = version;
         Ok(())
     }
 

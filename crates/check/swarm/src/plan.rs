@@ -17,7 +17,10 @@ use crate::bad_card::Badness;
 /// that want the same cards; hosts and cards that get no processor for up to 3 s; memory that answers with errors at
 /// one place for up to 1 s, so that its card starts again with what memory holds; cards that restart each time that
 /// another image is loaded; one more card that is silent, slow, lies or announces nonsense; operations that are called
-/// off or run out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
+/// off or run out of time; image data that is damaged in the host's memory, which only the image's digest can tell;
+/// in a quarter of the seeds, a stranger who hears everything and answers it with attacks, so cards and hosts have
+/// keys; and, in a third, cards that ask for signed images, with hosts that also offer what is unsigned, tampered with,
+/// signed by a stranger, or older.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
 /// yet (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the
@@ -67,6 +70,11 @@ pub struct Plan {
     pub flash: bool,
     /// How one more card is bad that hosts claim and load with the others.
     pub bad_card: Option<Badness>,
+    /// The part of all frames upon which a stranger does each of his attacks, from 0 to 1. `None`: there is no
+    /// stranger, and nobody has a key.
+    pub hostile: Option<f64>,
+    /// Whether cards ask for signed images, and hosts also offer others.
+    pub signed: bool,
 }
 
 /// How nodes have to wait for a processor, as processes on an overloaded machine: meanwhile frames lie unread and
@@ -124,6 +132,8 @@ impl Plan {
             memory_faults: false,
             flash: false,
             bad_card: None,
+            hostile: None,
+            signed: false,
         };
         // Last, and from numbers of its own: whatever a seed has drawn so far stays.
         let mut own = rng.fork();
@@ -132,7 +142,19 @@ impl Plan {
         plan.flash = rng.fork().chance(0.3);
         let mut own = rng.fork();
         plan.bad_card = own.chance(0.5).then(|| Badness::draw(&mut own));
+        let mut own = rng.fork();
+        if own.chance(0.25) {
+            plan = plan.with_stranger();
+        }
+        plan.signed = rng.fork().chance(0.3);
         plan
+    }
+
+    /// The same with keys and a stranger.
+    #[must_use]
+    pub fn with_stranger(self) -> Self {
+        let part = [0.02, 0.1, 0.5][Rng::new(self.seed ^ 0x0057_12A6).below(3) as usize];
+        Self { hostile: Some(part), ..self }
     }
 }
 
@@ -160,6 +182,7 @@ impl fmt::Display for Plan {
             ("scrubs", self.scrubs),
             ("memory faults", self.memory_faults),
             ("images in flash", self.flash),
+            ("signed images", self.signed),
         ];
         if let Some(Starvation { pause, host_max, card_max, one_machine }) = self.starvation {
             let machine = if one_machine { ", on one machine" } else { "" };
@@ -170,6 +193,9 @@ impl fmt::Display for Plan {
         }
         if let Some(bad) = self.bad_card {
             writeln!(f, "  and a {bad} card")?;
+        }
+        if let Some(part) = self.hostile {
+            writeln!(f, "  keys, and a stranger who attacks upon {part} of what he hears")?;
         }
         let on: Vec<_> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
         write!(f, "  {}", if on.is_empty() { "nothing else".into() } else { on.join(", ") })

@@ -1,28 +1,31 @@
-//! What stands in a rack beside its good cards: hosts, and a card that is bad.
+//! What stands in a rack beside its good cards: hosts, a card that is bad, and a stranger.
 
 use rackloom_host::Event;
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 
 use crate::bad_card::BadCard;
+use crate::hostile::Hostile;
 
-/// A host, or a bad card in a host's place.
+/// A host, or somebody else in a host's place.
 #[derive(Debug)]
 pub enum Player<H> {
     /// A host.
     Host(H),
     /// A bad card.
     Bad(Box<BadCard>),
+    /// A stranger.
+    Hostile(Box<Hostile>),
 }
 
 impl<H> Player<H> {
     /// The host.
     ///
     /// # Panics
-    /// If a bad card stands here.
+    /// If somebody else stands here.
     pub fn host(&self) -> &H {
         match self {
             Self::Host(host) => host,
-            Self::Bad(_) => panic!("a bad card is no host"),
+            Self::Bad(_) | Self::Hostile(_) => panic!("who stands here is no host"),
         }
     }
 
@@ -33,7 +36,7 @@ impl<H> Player<H> {
     pub fn host_mut(&mut self) -> &mut H {
         match self {
             Self::Host(host) => host,
-            Self::Bad(_) => panic!("a bad card is no host"),
+            Self::Bad(_) | Self::Hostile(_) => panic!("who stands here is no host"),
         }
     }
 }
@@ -45,6 +48,7 @@ impl<H: Node<Event = Event>> Node for Player<H> {
         match self {
             Self::Host(host) => host.handle_frame(now, port, frame),
             Self::Bad(card) => card.handle_frame(now, port, frame),
+            Self::Hostile(stranger) => stranger.handle_frame(now, port, frame),
         }
     }
 
@@ -52,6 +56,7 @@ impl<H: Node<Event = Event>> Node for Player<H> {
         match self {
             Self::Host(host) => host.handle_timeout(now),
             Self::Bad(card) => card.handle_timeout(now),
+            Self::Hostile(stranger) => stranger.handle_timeout(now),
         }
     }
 
@@ -65,6 +70,7 @@ impl<H: Node<Event = Event>> Node for Player<H> {
         match self {
             Self::Host(host) => host.poll(now),
             Self::Bad(card) => card.poll(now),
+            Self::Hostile(stranger) => stranger.poll(now),
         }
     }
 
@@ -72,6 +78,7 @@ impl<H: Node<Event = Event>> Node for Player<H> {
         match self {
             Self::Host(host) => host.next_deadline(),
             Self::Bad(card) => card.next_deadline(),
+            Self::Hostile(stranger) => stranger.next_deadline(),
         }
     }
 }

@@ -4,7 +4,7 @@ mod meaning;
 mod proof;
 mod script;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -15,7 +15,7 @@ use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_rack::Slot;
 use rackloom_sim::{Capture, Tap};
 
-use crate::images::IMAGES;
+use crate::images::Images;
 use crate::oracle::Oracle;
 use crate::plan::Plan;
 use crate::world::{PlantedBug, World};
@@ -46,6 +46,10 @@ pub struct Summary {
     pub memory_failed: u64,
     /// Cards that restarted from their configuration flash.
     pub rebooted: u64,
+    /// Frames that a stranger has sent.
+    pub attacks: u64,
+    /// Times that a card refused an image for its signature.
+    pub unsigned: u64,
 }
 
 /// Why a run failed, and how to see it again.
@@ -88,7 +92,7 @@ struct Run {
     plan: Plan,
     world: World,
     oracles: Vec<Oracle>,
-    offered: BTreeSet<[u8; 32]>,
+    images: Images,
     doing: BTreeMap<(usize, OpId), Doing>,
     /// Cards without power, and when it comes back.
     dark: BTreeMap<usize, Instant>,
@@ -114,7 +118,7 @@ impl Run {
             plan: plan.clone(),
             oracles: world.rack.cards().iter().map(|c| Oracle::new(c.mac)).collect(),
             world,
-            offered: IMAGES.iter().map(|i| i.digest).collect(),
+            images: Images::new(plan.signed),
             doing: BTreeMap::new(),
             dark: BTreeMap::new(),
             pulled: BTreeMap::new(),
@@ -143,6 +147,7 @@ impl Run {
             self.prove(host)?;
         }
         self.summary.hash = self.world.rack.net.event_hash().unwrap_or_default();
+        self.summary.attacks = self.world.attacks();
         self.summary.frames = self.world.rack.net.deliveries();
         self.world.rack.net.check_invariants();
         if let Some(capture) = self.world.rack.net.end_capture() {
@@ -161,9 +166,11 @@ impl Run {
                     self.on_host(host, event)?;
                 }
                 Either::B(event) => {
-                    self.oracles[at(self.world.rack.cards())].note(&event, &self.offered)?;
+                    let card = at(self.world.rack.cards());
+                    self.oracles[card].note(&event, self.images)?;
                     match event {
                         CardEvent::Activated { .. } => self.summary.loads += 1,
+                        CardEvent::Raised(release) => self.world.keep(card, &release),
                         CardEvent::Rebooted => self.summary.rebooted += 1,
                         CardEvent::MemoryFailed => self.summary.memory_failed += 1,
                         CardEvent::Released { reason: ReleaseReason::Expired, .. } => self.summary.expired += 1,
@@ -172,7 +179,7 @@ impl Run {
                 }
             }
         }
-        let image_max = IMAGES.iter().map(|i| i.bytes.len()).max().unwrap_or_default();
+        let image_max = self.images.bytes_max();
         for (number, oracle) in self.oracles.iter().enumerate().filter(|(card, _)| self.world.is_on(*card)) {
             let card = self.world.rack.card(self.world.card(number)).as_model().expect("all cards are models");
             oracle.check_card(card, image_max)?;

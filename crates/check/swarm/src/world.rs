@@ -4,10 +4,14 @@ use rackloom_card::{Config as CardConfig, FlashConfig, Pace};
 use rackloom_host::{Config as HostConfig, Host};
 use rackloom_node::{Duration, Instant, Rng};
 use rackloom_rack::{Kind, Maker, RackSpec, SimRack, Slot};
-use rackloom_sim::Cable;
+use rackloom_sign::{Release, Versions};
+use rackloom_sim::{Cable, SwitchConfig};
+use rackloom_stranger::Keyring;
 use rackloom_wire::{MacAddr, Restart};
 
 use crate::bad_card::{BadCard, Badness};
+use crate::hostile::Hostile;
+use crate::images;
 use crate::mangler::Mangler;
 use crate::plan::Plan;
 use crate::player::Player;
@@ -18,6 +22,8 @@ const MEMORY: u64 = 4 << 20;
 
 /// Address of the bad card, if there is one.
 pub(crate) const BAD_CARD: MacAddr = MacAddr([2, 0x52, 0x4c, 2, 0, 0]);
+/// The stranger's own address, if there is one.
+const STRANGER: MacAddr = MacAddr([2, 0x52, 0x4c, 3, 0, 0]);
 
 /// The rack.
 #[derive(Debug)]
@@ -33,11 +39,21 @@ pub(crate) struct World {
 struct NodeMaker {
     plan: Plan,
     planted: Option<PlantedBug>,
+    /// Of a plan with a stranger.
+    keyring: Option<Keyring>,
+    /// What each card's board keeps of the signed images that it has run.
+    boards: Vec<Versions>,
 }
 
-/// A bug that a card shall have.
+/// A bug that cards or hosts shall have.
 #[cfg(feature = "planted-bugs")]
-pub use rackloom_card::PlantedBug;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlantedBug {
+    /// All cards.
+    Card(rackloom_card::PlantedBug),
+    /// All hosts.
+    Host(rackloom_host::PlantedBug),
+}
 /// No bug can be planted in this build.
 #[cfg(not(feature = "planted-bugs"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +62,15 @@ pub enum PlantedBug {}
 impl World {
     pub(crate) fn new(plan: &Plan, planted: Option<PlantedBug>) -> Self {
         let mut rng = Rng::new(plan.seed);
-        let maker = NodeMaker { plan: plan.clone(), planted };
         let mtu = u32::from(plan.bulk) + 18;
-        let mac = |is_host: bool, place: usize| MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, place as u8]);
+        let mac = |is_host: bool, place: usize| match (is_host, plan.hostile) {
+            (true, Some(_)) => MacAddr(rackloom_auth::host::address(place as u16, [0x52, 0x4c, 0])),
+            _ => MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, place as u8]),
+        };
+        let cards = (0..plan.cards).map(|i| mac(false, plan.hosts + i));
+        let keyring = plan.hostile.map(|_| Keyring::new(cards));
+        let boards = vec![Versions::default(); plan.cards];
+        let maker = NodeMaker { plan: plan.clone(), planted, keyring, boards };
         let spec = RackSpec {
             seed: rng.next_u64(),
             hosts: (0..plan.hosts).map(|i| (mac(true, i), Player::Host(maker.host(mac(true, i), &mut rng)))).collect(),
@@ -56,11 +78,15 @@ impl World {
             cable: Cable::TEN_GIGABIT.with_rate(plan.rate).with_mtu(mtu.next_multiple_of(100)),
             queue_bytes: 256 * 1024,
             faults: plan.faults,
+            // A switch that learns nothing brings everything to everybody, the stranger too.
+            addresses: if plan.hostile.is_some() { 0 } else { SwitchConfig::default().table_max },
             ..RackSpec::new(0)
         };
         let mut spec = spec;
         // Behind the hosts, where it has a port of the switch and faults on its cable as all have.
         spec.hosts.extend(plan.bad_card.map(|how| (BAD_CARD, Player::Bad(Box::new(maker.bad_card(how))))));
+        let stranger = maker.stranger().map(|stranger| (STRANGER, Player::Hostile(Box::new(stranger))));
+        spec.hosts.extend(stranger);
         let mut rack = SimRack::build(spec, Maker::shared()).expect("memory for small cards");
         if plan.starvation.is_some_and(|s| s.one_machine) {
             rack.net.share_machine();
@@ -79,6 +105,19 @@ impl World {
 
     pub(crate) fn card(&self, card: usize) -> Slot {
         self.rack.cards()[card]
+    }
+
+    /// Where the stranger stands, if there is one.
+    fn stranger(&self) -> Option<Slot> {
+        self.rack.hosts().last().copied().filter(|slot| slot.mac == STRANGER)
+    }
+
+    /// Frames that a stranger has sent.
+    pub(crate) fn attacks(&self) -> u64 {
+        match self.stranger().map(|slot| self.rack.host(slot)) {
+            Some(Player::Hostile(stranger)) => stranger.sent,
+            _ => 0,
+        }
     }
 
     /// Gives a host a command.
@@ -113,6 +152,10 @@ impl World {
 
     /// A host has given up a card for its silence: it must have had the time to hear it.
     pub(crate) fn check_silence(&self, host: usize, card: MacAddr) -> Result<(), String> {
+        if self.maker.plan.hostile.is_some() {
+            // Whether what came in a card's name was the card's word, only its host can tell.
+            return Ok(());
+        }
         let heard = self.rack.host(self.host(host)).host().heard_at(card);
         let heard = heard.ok_or_else(|| format!("host {host} gave up {card}, which it has never heard"))?;
         let now = self.now();
@@ -132,6 +175,11 @@ impl World {
         self.rack.net.calm();
         for host in 0..self.maker.plan.hosts {
             self.rack.host_mut(self.host(host)).host_mut().chance = 0.0;
+        }
+        if let Some(slot) = self.stranger()
+            && let Player::Hostile(stranger) = self.rack.host_mut(slot)
+        {
+            stranger.chance = 0.0;
         }
     }
 
@@ -163,6 +211,12 @@ impl World {
         self.rack.restart_card(slot, kind, config).expect("memory for a small card");
     }
 
+    /// A card runs something newer than before, and its board keeps that.
+    pub(crate) fn keep(&mut self, card: usize, release: &Release) {
+        let board = &mut self.maker.boards[card];
+        *board = board.iter().chain([release.clone()]).collect();
+    }
+
     /// A host's program dies and starts again.
     pub(crate) fn restart_host(&mut self, host: usize) {
         let slot = self.host(host);
@@ -171,6 +225,9 @@ impl World {
         self.rack.restart_host(slot, Player::Host(host));
     }
 }
+
+/// Where the counters of a host's claims begin. They go on with virtual time, also when the host starts again.
+const CLAIMS_FROM: u64 = 1 << 40;
 
 /// How cards of plans with images in flash restart: as boards do, a hundred times as fast.
 pub(crate) const FLASH: FlashConfig =
@@ -181,7 +238,21 @@ impl NodeMaker {
         let mut config = HostConfig::simulated(mac, rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
+        if let Some(keyring) = &self.keyring {
+            let number = rackloom_auth::host::number(mac.0).expect("an address of a host with keys");
+            config.keys = Some(keyring.of_host(number, CLAIMS_FROM));
+        }
+        #[cfg(feature = "planted-bugs")]
+        if let Some(PlantedBug::Host(bug)) = self.planted {
+            config.planted = Some(bug);
+        }
         Mangler::new(Host::new(config), self.plan.mangled, rng.fork())
+    }
+
+    /// Who attacks, if somebody does.
+    fn stranger(&self) -> Option<Hostile> {
+        let stranger = self.keyring.as_ref()?.stranger(self.plan.seed);
+        Some(Hostile::new(stranger, self.plan.hostile?, self.plan.seed))
     }
 
     /// From no random numbers: whatever a seed has drawn besides stays.
@@ -201,9 +272,16 @@ impl NodeMaker {
         config.seed = rng.next_u64();
         config.announce_interval = self.plan.announce_interval;
         config.flash = self.plan.flash.then_some(FLASH);
+        config.keys = self.keyring.as_ref().map(|_| Keyring::of_card(mac, 0..self.plan.hosts as u16));
+        // The bad card has no board.
+        if let Some(versions) = self.boards.get(unit).filter(|_| self.plan.signed) {
+            (config.signers, config.versions) = (Some(images::policy().of(mac, config.unit)), versions.clone());
+        }
         #[cfg(feature = "planted-bugs")]
         {
-            config.planted = self.planted;
+            if let Some(PlantedBug::Card(bug)) = self.planted {
+                config.planted = Some(bug);
+            }
         }
         #[cfg(not(feature = "planted-bugs"))]
         assert!(self.planted.is_none());

@@ -3,42 +3,17 @@
 
 use bytes::Bytes;
 use rackloom_card::{Config as CardConfig, Pace};
-use rackloom_host::{Arg, Config as HostConfig, Host, Job, JobEvent, JobOptions, OpError, Tile, Work};
-use rackloom_node::{Duration, Either, Rng};
+use rackloom_host::{Config as HostConfig, Host, Job, JobEvent, JobOptions, OpError};
+use rackloom_node::{Duration, Either};
 use rackloom_rack::{Kind, Maker, SimRack};
 use rackloom_sim::{Cable, SwitchConfig};
+use rackloom_swarm::Hashes;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr};
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const TILES: usize = 24;
 /// Elements of a tile, 8 bytes each: several long frames in each direction.
 const ELEMENTS: usize = 4000;
-
-/// Hashes, as `rackloom_swarm::run_job` has them.
-struct Hashes {
-    got: Vec<Option<Bytes>>,
-}
-
-fn element(tile: usize, i: usize) -> u64 {
-    (tile as u64) << 52 | (i as u64) << 40 | 50
-}
-
-impl Work for Hashes {
-    fn tiles(&self) -> usize {
-        TILES
-    }
-    fn tile_bytes(&self) -> u64 {
-        2 * (ELEMENTS as u64 * 8).next_multiple_of(64)
-    }
-    fn inputs(&mut self, tile: usize) -> Tile {
-        let words: Vec<u8> = (0..ELEMENTS).flat_map(|i| element(tile, i).to_le_bytes()).collect();
-        let args = vec![Arg::Input(0), Arg::Output(0), Arg::Value(ELEMENTS as u64)];
-        Tile { kernel: 0, inputs: vec![words.into()], output: ELEMENTS as u64 * 8, args }
-    }
-    fn output(&mut self, tile: usize, output: Bytes) {
-        self.got[tile] = Some(output);
-    }
-}
 
 /// Runs a job that loads its image first, on three cards: the host takes frames of `host` bytes, the cards of `cards`,
 /// and the host's cable of `mtu`. How long it took, and whom it lost on the way.
@@ -56,7 +31,7 @@ fn job(host: u16, cards: u16, mtu: u32) -> (Duration, Vec<OpError>) {
     let image = Bytes::from(rackloom_builtin_roles::padded("burn", 300_000));
     let begun = rack.net.now() + Duration::from_millis(10);
     while rack.run_until(begun).is_some() {}
-    let work = Box::new(Hashes { got: vec![None; TILES] });
+    let work = Box::new(Hashes::new(TILES, ELEMENTS));
     let mut job = rack.with_host(slot, |host, now| Job::start(now, host, image, work, JobOptions::default()));
     let limit = begun + Duration::from_secs(20);
     let mut lost = Vec::new();
@@ -77,13 +52,7 @@ fn job(host: u16, cards: u16, mtu: u32) -> (Duration, Vec<OpError>) {
         assert!(rack.net.now() < limit, "the job hangs: {job:?}");
     }
     let took = rack.net.now() - begun;
-    let work: Box<dyn std::any::Any> = job.into_work();
-    let work = work.downcast::<Hashes>().expect("the work it was given");
-    for (tile, got) in work.got.iter().enumerate() {
-        let hash = |i| (0..64).fold(element(tile, i), |z, _| Rng::new(z).next_u64());
-        let right: Vec<u8> = (0..ELEMENTS).flat_map(|i| hash(i).to_le_bytes()).collect();
-        assert!(got.as_deref() == Some(&right[..]), "tile {tile} is wrong");
-    }
+    Hashes::check(job.into_work()).unwrap();
     (took, lost)
 }
 

@@ -6,7 +6,7 @@
 use rackloom_swarm::{Plan, run, run_job};
 
 fn holds(seed: u64) {
-    if let Err(failure) = run(&Plan::draw(seed), None, None) {
+    if let Err(failure) = run(&Plan { hostile: None, signed: false, ..Plan::draw(seed) }, None, None) {
         panic!("{failure}");
     }
 }
@@ -57,7 +57,7 @@ fn seed_0x370_two_claims_of_one_card() {
 /// A card that had lost the claim refused the load, and the job took that for a refusal of the image.
 #[test]
 fn job_seed_0xe_claim_lost_during_load() {
-    if let Err(failure) = run_job(&Plan::draw(0xe)) {
+    if let Err(failure) = run_job(&Plan { hostile: None, signed: false, ..Plan::draw(0xe) }) {
         panic!("{failure}");
     }
 }
@@ -65,7 +65,7 @@ fn job_seed_0xe_claim_lost_during_load() {
 /// A claim was lost while the card had long said that it was free; the job waited for news of that.
 #[test]
 fn job_seed_0x34c0_claim_lost_without_news() {
-    if let Err(failure) = run_job(&Plan::draw(0x34c0)) {
+    if let Err(failure) = run_job(&Plan { hostile: None, signed: false, ..Plan::draw(0x34c0) }) {
         panic!("{failure}");
     }
 }
@@ -73,7 +73,7 @@ fn job_seed_0x34c0_claim_lost_without_news() {
 /// A card restarted and was claimed again before its announcement came: its image was taken for active still.
 #[test]
 fn job_seed_0x980_restarted_card_claimed_before_it_spoke() {
-    if let Err(failure) = run_job(&Plan::draw(0x980)) {
+    if let Err(failure) = run_job(&Plan { hostile: None, signed: false, ..Plan::draw(0x980) }) {
         panic!("{failure}");
     }
 }

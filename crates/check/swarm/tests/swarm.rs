@@ -39,6 +39,86 @@ fn jobs_lose_nothing() {
     assert!(joined > 200 && left > 50, "{joined} joined, {left} left");
 }
 
+/// Beside all other faults a stranger attacks, and every byte is compared.
+#[test]
+fn three_hundred_seeds_hold_against_a_stranger() {
+    let (mut done, mut kernels, mut loads, mut attacks) = (0, 0, 0, 0);
+    let mut failed = Vec::new();
+    for seed in 1..=300 {
+        match run(&attacked(seed), None, None) {
+            Ok(s) => {
+                (done, kernels) = (done + s.done, kernels + s.kernels);
+                (loads, attacks) = (loads + s.loads, attacks + s.attacks);
+            }
+            Err(failure) => failed.push(failure.to_string()),
+        }
+    }
+    assert!(failed.is_empty(), "{} seeds failed, such as {}", failed.len(), failed[..failed.len().min(3)].join("\n"));
+    println!("{done} operations, {kernels} kernels, {loads} loads, {attacks} frames of strangers");
+    assert!(done > 20_000 && kernels > 1_000 && loads > 1_000 && attacks > 20_000);
+    for seed in 1..=20 {
+        match run_job(&attacked(seed)) {
+            Ok(s) => assert!(s.attacks > 0),
+            Err(failure) => panic!("as a job: {failure}"),
+        }
+    }
+}
+
+/// A short script under attack.
+fn attacked(seed: u64) -> Plan {
+    let plan = Plan::draw(seed).with_stranger();
+    Plan { actions: plan.actions / 3, ..plan }
+}
+
+/// Who takes frames whatever their tags is found out, or the silence of the others proves nothing.
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn a_card_or_host_that_ignores_tags_is_found() {
+    use rackloom_swarm::PlantedBug::{Card, Host};
+    for bug in [Card(rackloom_card::PlantedBug::IgnoreTag), Host(rackloom_host::PlantedBug::IgnoreTag)] {
+        let found = (1..=100).find(|seed| run(&attacked(*seed), Some(bug), None).is_err());
+        println!("{bug:?}: seed {found:?}");
+        assert!(found.is_some(), "{bug:?} was not found in 100 seeds");
+    }
+}
+
+/// Beside all other faults a host offers what must not run: nothing of it ever does, and what may run is taken.
+#[test]
+fn three_hundred_seeds_hold_with_images_that_must_not_run() {
+    let (mut done, mut loads, mut refused, mut rebooted) = (0, 0, 0, 0);
+    for seed in 1..=300 {
+        match run(&signed(seed), None, None) {
+            Ok(s) => {
+                (done, loads) = (done + s.done, loads + s.loads);
+                (refused, rebooted) = (refused + s.unsigned, rebooted + s.rebooted);
+            }
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    println!("{done} operations, {loads} loads, {refused} refusals, {rebooted} restarts from flash");
+    assert!(done > 20_000 && loads > 1_000 && refused > 150 && rebooted > 100);
+    for seed in 1..=20 {
+        run_job(&signed(seed)).unwrap_or_else(|failure| panic!("as a job: {failure}"));
+    }
+}
+
+/// The same for cards that ask for signatures, with a host that offers what they must not run.
+fn signed(seed: u64) -> Plan {
+    let plan = Plan::draw(seed);
+    Plan { actions: plan.actions / 2, signed: true, ..plan }
+}
+
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn a_card_that_checks_no_signature_or_forgets_a_version_is_found() {
+    for bug in [rackloom_card::PlantedBug::SkipSignature, rackloom_card::PlantedBug::ForgetVersion] {
+        let planted = Some(rackloom_swarm::PlantedBug::Card(bug));
+        let found = (1..=100).find(|seed| run(&signed(*seed), planted, None).is_err());
+        println!("{bug:?}: seed {found:?}");
+        assert!(found.is_some(), "{bug:?} was not found in 100 seeds");
+    }
+}
+
 /// Racks without a fault but this: nodes wait for a processor, hosts and cards for at most so many milliseconds.
 fn starved(host_max: u64, card_max: u64, one_machine: bool) -> Summary {
     let mut total = Summary::default();
@@ -64,6 +144,8 @@ fn starved(host_max: u64, card_max: u64, one_machine: bool) -> Summary {
             starvation: Some(starvation),
             memory_faults: false,
             flash: false,
+            hostile: None,
+            signed: false,
             ..Plan::draw(seed)
         };
         let summary = run(&plan, None, None).unwrap_or_else(|failure| panic!("{failure}"));
@@ -117,8 +199,11 @@ fn the_same_seed_gives_the_same_run() {
 #[cfg(feature = "planted-bugs")]
 #[test]
 fn planted_bugs_are_found() {
-    for bug in rackloom_swarm::PlantedBug::ALL {
-        let found = (1..=100).find(|seed| run(&Plan::draw(*seed), Some(bug), None).is_err());
+    for bug in rackloom_card::PlantedBug::ALL {
+        let planted = Some(rackloom_swarm::PlantedBug::Card(bug));
+        // Of signatures there is a test of its own.
+        let plan = |seed| Plan { signed: false, ..Plan::draw(seed) };
+        let found = (1..=100).find(|seed| run(&plan(*seed), planted, None).is_err());
         println!("{bug:?}: seed {found:?}");
         assert!(found.is_some(), "{bug:?} was not found in 100 seeds");
     }

@@ -42,7 +42,10 @@ impl Filter {
     }
 
     /// The same for a card with a key. Whether the tag of a frame is right is another question.
-    pub(crate) fn analyze_tagged<'a>(&self, frame: &'a [u8]) -> Result<Tagged<'a>, Counter> {
+    ///
+    /// # Errors
+    /// See [`analyze`](Self::analyze).
+    pub fn analyze_tagged<'a>(&self, frame: &'a [u8]) -> Result<Tagged<'a>, Counter> {
         self.hears(frame)?;
         let tagged = Tagged::parse(frame).map_err(|e| drop_of(&e))?;
         self.reaches(&tagged.packet.head)?;

@@ -316,6 +316,7 @@ impl Card {
         let Some((ready, how)) = self.loader.take_configured(now) else { return };
         if let Some(flash) = self.flash.as_mut().filter(|f| !f.has_booted(&ready.digest)) {
             flash.write(now, ready.digest);
+            self.shell.has_run(ready.release);
             self.shell.event(CardEvent::Flashed { digest: ready.digest });
             self.loader.written(now, &mut self.shell, how, flash.restart());
             return self.tell_change();
@@ -335,6 +336,7 @@ impl Card {
             self.shell.event(CardEvent::LoadFailed { code: ErrorCode::Busy, text: e.to_string() });
         } else {
             self.shell.counters.inc(Counter::ImagesActivated);
+            self.shell.has_run(ready.release);
             self.shell.event(CardEvent::Activated { digest: ready.digest });
         }
         self.loader.configured(now, &mut self.shell, how, result);

@@ -77,6 +77,10 @@ pub struct Config {
     pub ddr_latency: Duration,
     /// The card's key and its hosts; `None`: it takes claims without. A card with a key has no bridge.
     pub keys: Option<crate::Keys>,
+    /// Who may sign what it runs; `None`: it runs images of anybody.
+    pub signers: Option<rackloom_sign::Signers>,
+    /// What it has run of signed images, as its board has kept it; what it runs then, it adds.
+    pub versions: rackloom_sign::Versions,
     /// Most payload bytes of a frame: a multiple of 64, at most `BULK_JUMBO`.
     pub bulk: u16,
     /// Random number of this boot: another one after each restart.
@@ -129,6 +133,8 @@ impl Config {
             firmware: FirmwareTimes::NONE,
             ddr_latency: Duration::ZERO,
             keys: None,
+            signers: None,
+            versions: rackloom_sign::Versions::default(),
             bulk: BULK_STANDARD,
             boot: 1,
             seed: u64::from_be_bytes([0, 0, mac.0[0], mac.0[1], mac.0[2], mac.0[3], mac.0[4], mac.0[5]]),

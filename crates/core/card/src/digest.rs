@@ -73,12 +73,33 @@ impl TreeDigest {
         }
         self.values[block as usize] = Hasher::new().set_input_offset(from).update(&piece).finalize_non_root();
         if self.done == self.values.len() {
-            let left = left_blocks(self.length);
-            let (l, r) = self.values.split_at(left);
-            let (l, r) = (subtree(l, left as u64 * BLOCK), subtree(r, self.length - left as u64 * BLOCK));
-            self.root = Some(*merge_subtrees_root(&l, &r, Mode::Hash).as_bytes());
+            self.root = Some(root(&self.values, self.length));
         }
         true
+    }
+
+    /// The digest of the first `length` bytes, with those of the first block as `change` leaves them, once all blocks
+    /// are taken in: all values but the first and the last are there already.
+    ///
+    /// # Panics
+    /// If a block is still missing, or `length` is 0 or beyond the end.
+    pub(crate) fn of_first(&self, slots: &[Bytes], length: u64, change: impl FnOnce(&mut [u8])) -> [u8; 32] {
+        assert!(self.root.is_some() && (1..=self.length).contains(&length));
+        let piece = |block: u64| {
+            let mut piece = Vec::with_capacity(BLOCK as usize);
+            gather(slots, self.chunk as usize, (block * BLOCK) as usize..block_end(block, length) as usize, &mut piece);
+            piece
+        };
+        let mut first = piece(0);
+        change(&mut first);
+        let last = length.div_ceil(BLOCK) - 1;
+        if last == 0 {
+            return *blake3::hash(&first).as_bytes();
+        }
+        let mut values = self.values[..=last as usize].to_vec();
+        values[0] = Hasher::new().update(&first).finalize_non_root();
+        values[last as usize] = Hasher::new().set_input_offset(last * BLOCK).update(&piece(last)).finalize_non_root();
+        root(&values, length)
     }
 
     pub(crate) const fn root(&self) -> Option<[u8; 32]> {
@@ -88,6 +109,14 @@ impl TreeDigest {
     pub(crate) fn bytes(&self) -> usize {
         self.values.len() * 32 + self.waits.len() * 2 + self.whole.len() * 4
     }
+}
+
+/// The root over the values of two blocks or more, `length` bytes.
+fn root(values: &[ChainingValue], length: u64) -> [u8; 32] {
+    let left = left_blocks(length);
+    let (l, r) = values.split_at(left);
+    let split = left as u64 * BLOCK;
+    *merge_subtrees_root(&subtree(l, split), &subtree(r, length - split), Mode::Hash).as_bytes()
 }
 
 /// The chaining value of a subtree of these blocks, `length` bytes.

@@ -1,5 +1,6 @@
 //! What a card tells whoever owns it: for observers and for the oracles of the simulator.
 
+use rackloom_sign::Release;
 use rackloom_wire::{ErrorCode, MacAddr};
 
 /// Something that happened inside the card. Nothing outside depends on it: hosts learn what they need from frames.
@@ -36,6 +37,9 @@ pub enum CardEvent {
         /// Its digest.
         digest: [u8; 32],
     },
+    /// The card runs a newer version of a signed role than ever before, or will after its restart: its board has to
+    /// keep that.
+    Raised(Release),
     /// The device has left what it ran, to boot from its configuration flash.
     Rebooted,
     /// A load has failed; the old role goes on.
@@ -105,4 +109,6 @@ pub enum ReleaseReason {
     TakenOver,
     /// The card has started again.
     Restarted,
+    /// The owner's key was revoked.
+    Revoked,
 }

@@ -4,40 +4,36 @@
 //! them, have tags by the pair's key of claims, since both may come when there is no session; all else of a claim has
 //! tags by the session's key. What the card says of itself to everybody has no tag.
 //!
-//! A claim that has ended is remembered until the next one ends: its host learns under a tag that it is over.
+//! A claim that has ended is remembered until the next one ends: its host learns under a tag that it is over. Whose key
+//! a frame is by follows from its head alone, so each is checked against one: gateware knows it before the payload.
 
 use std::collections::BTreeMap;
 
-use rackloom_auth::{Agreement, Bound, Direction, Opener, PairKey, Refused, Sealer, SessionKey, Tag, Window, host};
+use rackloom_auth::{Agreement, Direction, Opener, PairKey, Refused, Sealer, Tag, host};
 use rackloom_node::Frame;
+use rackloom_wire::rules::ClaimRule;
 use rackloom_wire::{
     Counter, ErrorCode, FromBytes, HOSTS, Head, Kind, MacAddr, Packet, Refusal, Trailer, with_trailer,
 };
 
 use crate::keys::Keys;
+use crate::pairs::{Pairs, Worth};
 
 /// What the card holds of its hosts and of their claims.
 #[derive(Debug)]
-pub(crate) struct Guard {
-    hosts: BTreeMap<u16, Pair>,
+pub struct Guard {
+    hosts: BTreeMap<u16, Pairs>,
     /// The present claim's, and that of the claim before.
     session: Option<Session>,
     former: Option<Session>,
 }
 
 #[derive(Debug)]
-struct Pair {
-    key: PairKey,
-    claims: SessionKey,
-    /// Counters of the host's claims and releases.
-    window: Window,
-    /// The last counter of an answer.
-    sent: u64,
-}
-
-#[derive(Debug)]
 struct Session {
     owner: MacAddr,
+    epoch: u16,
+    /// What its key comes from.
+    key: PairKey,
     card_nonce: u64,
     sealer: Sealer,
     opener: Opener,
@@ -45,33 +41,64 @@ struct Session {
 
 /// What becomes of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is dropped, and counted here.
     Drop(Counter),
     /// It is dropped, and is nothing to count: what other cards say.
     Ignore,
     /// A claim without a tag: dropped, and answered so.
     NoKey,
-    /// A claim whose tag is wrong: the host may have another boot in mind, and gets an answer.
+    /// A claim whose tag is wrong: the host may have another boot or another generation of keys in mind, and gets an
+    /// answer.
     StaleBoot,
-    /// It is taken. `proven`: by its tag it is from the host whose address it has.
-    Take { proven: bool },
+    /// A claim under a key that was revoked: dropped, and answered so.
+    Revoked,
+    /// It is taken.
+    Take {
+        /// By its tag it is from the host whose address it has.
+        proven: bool,
+    },
 }
 
 impl Guard {
-    pub(crate) fn new(keys: &Keys) -> Self {
-        let pair = |key: PairKey| Pair { claims: key.claims(), key, window: Window::new(), sent: 0 };
-        Self { hosts: keys.pairs().map(|(host, key)| (host, pair(key))).collect(), session: None, former: None }
+    /// The guard of a card with these keys.
+    pub fn new(keys: &Keys) -> Self {
+        Self { hosts: hosts(keys), session: None, former: None }
     }
 
     /// The card starts again, with another boot number: no tag of the life before is right any more.
     pub(crate) fn restart(&mut self) {
         (self.session, self.former) = (None, None);
-        self.hosts.values_mut().for_each(|pair| (pair.window, pair.sent) = (Window::new(), 0));
+        self.hosts.values_mut().for_each(Pairs::restart);
+    }
+
+    /// The card is given other keys: those that it had before go on as they were. Whether the present claim does.
+    pub(crate) fn rekey(&mut self, keys: &Keys) -> bool {
+        let mut before = std::mem::replace(&mut self.hosts, hosts(keys));
+        for (number, pairs) in &mut self.hosts {
+            before.remove(number).into_iter().for_each(|before| pairs.inherit(before));
+        }
+        let counts = |s: &Session| self.pairs(s.owner).is_some_and(|pairs| pairs.has(&s.key));
+        self.session.as_ref().is_none_or(counts)
+    }
+
+    /// No claim is known as taken any more.
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) fn forget_claims(&mut self) {
+        self.hosts.values_mut().for_each(Pairs::restart);
+    }
+
+    fn pairs(&self, host: MacAddr) -> Option<&Pairs> {
+        self.hosts.get(&host::number(host.0)?)
+    }
+
+    /// Whether this host may have the card: its claim was taken, and its key counts still.
+    pub(crate) fn may_own(&self, host: MacAddr) -> bool {
+        self.pairs(host).is_some_and(|pairs| pairs.proven().is_some())
     }
 
     /// Judges a frame that the card would take if it had no key.
-    pub(crate) fn judge(&mut self, boot: u32, head: &Head, trailer: Option<&Trailer<'_>>) -> Verdict {
+    pub fn judge(&mut self, boot: u32, head: &Head, trailer: Option<&Trailer<'_>>) -> Verdict {
         match (rule(head.kind), trailer) {
             (Rule::Open, _) => Verdict::Take { proven: false },
             (Rule::Cards, _) => Verdict::Ignore,
@@ -79,51 +106,55 @@ impl Guard {
             (Rule::Claims, None) if head.kind == Kind::SessionClaim => Verdict::NoKey,
             (_, None) => Verdict::Drop(Counter::AuthUntagged),
             (Rule::Claims, Some(trailer)) => self.open_claim(boot, head, trailer),
-            (Rule::Renews | Rule::Session, Some(trailer)) => self.open(head.src, trailer),
+            (Rule::Renews | Rule::Session, Some(trailer)) => self.open(head, trailer),
         }
     }
 
     fn open_claim(&mut self, boot: u32, head: &Head, trailer: &Trailer<'_>) -> Verdict {
-        let pair = host::number(head.src.0).and_then(|number| self.hosts.get_mut(&number));
-        let Some(pair) = pair else { return Verdict::Drop(Counter::AuthUnknown) };
-        if pair.window.check(trailer.counter).is_err() {
-            return Verdict::Drop(Counter::AuthReplay);
+        let pairs = host::number(head.src.0).and_then(|number| self.hosts.get_mut(&number));
+        let Some(pairs) = pairs else { return Verdict::Drop(Counter::AuthUnknown) };
+        let is_claim = head.kind == Kind::SessionClaim;
+        match pairs.open(boot, trailer) {
+            Worth::Proven => Verdict::Take { proven: true },
+            Worth::Revoked if is_claim => Verdict::Revoked,
+            Worth::Revoked => Verdict::Drop(Counter::AuthUnknown),
+            Worth::Replayed => Verdict::Drop(Counter::AuthReplay),
+            Worth::Nothing if is_claim => Verdict::StaleBoot,
+            Worth::Nothing => Verdict::Drop(Counter::AuthWrong),
         }
-        let (frame, counter, direction) = (trailer.message, trailer.counter, Direction::ToCard);
-        if pair.claims.tag(&Bound { frame, boot, direction, counter }) != Some(Tag(trailer.tag)) {
-            let is_claim = head.kind == Kind::SessionClaim;
-            return if is_claim { Verdict::StaleBoot } else { Verdict::Drop(Counter::AuthWrong) };
-        }
-        pair.window.accept(counter).expect("it was checked");
-        Verdict::Take { proven: true }
     }
 
-    fn open(&mut self, from: MacAddr, trailer: &Trailer<'_>) -> Verdict {
-        let mut verdict = Verdict::Drop(Counter::AuthUnknown);
-        for session in [&mut self.session, &mut self.former].into_iter().flatten().filter(|s| s.owner == from) {
-            match session.opener.open(trailer.message, trailer.counter, &Tag(trailer.tag)) {
-                Ok(()) => return Verdict::Take { proven: true },
-                Err(Refused::Replay(_)) if verdict == Verdict::Drop(Counter::AuthUnknown) => {
-                    verdict = Verdict::Drop(Counter::AuthReplay);
-                }
-                Err(Refused::Replay(_)) => {}
-                Err(Refused::Tag | Refused::Long(_)) => verdict = Verdict::Drop(Counter::AuthWrong),
-            }
+    fn open(&mut self, head: &Head, trailer: &Trailer<'_>) -> Verdict {
+        let Some(session) = self.session_of(head) else { return Verdict::Drop(Counter::AuthUnknown) };
+        match session.opener.open(trailer.message, trailer.counter, &Tag(trailer.tag)) {
+            Ok(()) => Verdict::Take { proven: true },
+            Err(Refused::Replay(_)) => Verdict::Drop(Counter::AuthReplay),
+            Err(Refused::Tag | Refused::Long(_)) => Verdict::Drop(Counter::AuthWrong),
         }
-        verdict
+    }
+
+    /// The session by whose key this frame is, if its sender has one. Who has both, the present claim and the one
+    /// before, says by the epoch which is meant; where the field has a group's number or a load's, the present one is.
+    fn session_of(&mut self, head: &Head) -> Option<&mut Session> {
+        let has_epoch = matches!(head.kind.claim(), ClaimRule::None | ClaimRule::Epoch);
+        let is_senders = |s: &&mut Session| s.owner == head.src;
+        let present = self.session.as_mut().filter(is_senders);
+        let former = self.former.as_mut().filter(is_senders);
+        if former.as_ref().is_some_and(|s| has_epoch && s.epoch == head.epoch) { former } else { present.or(former) }
     }
 
     /// A claim is granted: its session begins.
-    pub(crate) fn begin(&mut self, owner: MacAddr, agreed: &Agreement) {
-        let Some(pair) = host::number(owner.0).and_then(|number| self.hosts.get(&number)) else { return };
-        let key = pair.key.session(agreed);
-        let sealer = Sealer::new(key.clone(), agreed.boot, Direction::ToHost);
-        let opener = Opener::new(key, agreed.boot, Direction::ToCard);
-        self.session = Some(Session { owner, card_nonce: agreed.card_nonce, sealer, opener });
+    pub fn begin(&mut self, owner: MacAddr, agreed: &Agreement) {
+        let Some(key) = self.pairs(owner).and_then(Pairs::proven).cloned() else { return };
+        let tags = key.session(agreed);
+        let sealer = Sealer::new(tags.clone(), agreed.boot, Direction::ToHost);
+        let opener = Opener::new(tags, agreed.boot, Direction::ToCard);
+        let Agreement { card_nonce, epoch, .. } = *agreed;
+        self.session = Some(Session { owner, epoch, key, card_nonce, sealer, opener });
     }
 
     /// The claim has ended.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         if let Some(session) = self.session.take() {
             self.former = Some(session);
         }
@@ -135,20 +166,24 @@ impl Guard {
     }
 
     /// The frame as it leaves: with a tag, if its receiver can check one and its kind has one.
-    pub(crate) fn seal(&mut self, boot: u32, frame: Frame) -> Frame {
+    pub fn seal(&mut self, boot: u32, frame: Frame) -> Frame {
         let Ok(packet) = Packet::parse(&frame) else { return frame };
         let sealed = match packet.head.kind {
             Kind::SessionCounters | Kind::SessionManifest => None,
             Kind::SessionGrant | Kind::SessionReleased | Kind::SessionRefuse if !says_key_needed(&packet) => {
-                let pair = host::number(packet.head.dst.0).and_then(|number| self.hosts.get_mut(&number));
-                pair.and_then(|pair| with_trailer(&frame, |message| pair.answer(boot, message)))
+                let is_refusal = packet.head.kind == Kind::SessionRefuse;
+                let pairs = host::number(packet.head.dst.0).and_then(|number| self.hosts.get_mut(&number));
+                pairs
+                    .and_then(|pairs| pairs.answering(is_refusal))
+                    .and_then(|key| with_trailer(&frame, key.generation(), |message| key.seal(boot, message)))
             }
             _ => {
                 let dst = packet.head.dst;
                 let is_owners = |s: &&mut Session| s.owner == dst || (dst.is_group() && dst != HOSTS);
                 let mut sessions = [&mut self.session, &mut self.former].into_iter().flatten();
                 sessions.find(is_owners).and_then(|session| {
-                    with_trailer(&frame, |message| session.sealer.seal(message).map(|(counter, tag)| (counter, tag.0)))
+                    let seal = |message: &[u8]| session.sealer.seal(message).map(|(counter, tag)| (counter, tag.0));
+                    with_trailer(&frame, 0, seal)
                 })
             }
         };
@@ -156,14 +191,10 @@ impl Guard {
     }
 }
 
-impl Pair {
-    /// Counter and tag of an answer to a claim or a release.
-    fn answer(&mut self, boot: u32, frame: &[u8]) -> Option<(u64, [u8; 16])> {
-        let counter = self.sent.checked_add(1)?;
-        let tag = self.claims.tag(&Bound { frame, boot, direction: Direction::ToHost, counter })?;
-        self.sent = counter;
-        Some((counter, tag.0))
-    }
+fn hosts(keys: &Keys) -> BTreeMap<u16, Pairs> {
+    let mut hosts: BTreeMap<u16, Pairs> = BTreeMap::new();
+    keys.shared().for_each(|shared| hosts.entry(shared.host).or_default().push(shared));
+    hosts
 }
 
 /// Whether a refusal tells a host without a key that it needs one: it could check no tag.

@@ -8,22 +8,72 @@ use rackloom_auth::{CardKey, PairKey};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
     key: CardKey,
+    generation: u32,
+    /// Of the generation before, while that still counts.
+    former: Option<CardKey>,
     /// The generation of each host's key, by the host's number.
     hosts: BTreeMap<u16, u32>,
+    /// Hosts whose key of this generation counts no more. They hear so.
+    revoked: BTreeMap<u16, u32>,
+}
+
+/// What a card shares with a host.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) host: u16,
+    /// Of the card's key.
+    pub(crate) generation: u32,
+    pub(crate) key: PairKey,
+    pub(crate) is_revoked: bool,
 }
 
 impl Keys {
-    /// A card with this key, which takes claims of these hosts: numbers, and the generation of the key of each. Of a
-    /// host that is named twice the later generation counts.
+    /// A card with this key, of the rack's first generation, which takes claims of these hosts: numbers, and the
+    /// generation of the key of each. Of a host that is named twice the later generation counts.
     pub fn new(key: CardKey, hosts: impl IntoIterator<Item = (u16, u32)>) -> Self {
-        Self { key, hosts: hosts.into_iter().take(HOSTS_MAX).collect() }
+        let hosts = hosts.into_iter().take(HOSTS_MAX).collect();
+        Self { key, generation: 0, former: None, hosts, revoked: BTreeMap::new() }
     }
 
-    /// The hosts with their keys.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u16, PairKey)> {
-        self.hosts.iter().map(|(host, generation)| (*host, self.key.host(u64::from(*host), *generation)))
+    /// The card's key is of this generation. With a `former` one that of the generation before counts as well.
+    #[must_use]
+    pub fn of_generation(self, generation: u32, former: Option<CardKey>) -> Self {
+        Self { generation, former: former.filter(|_| generation > 0), ..self }
+    }
+
+    /// The keys that these hosts had count no more, and whoever claims the card with one hears so.
+    #[must_use]
+    pub fn revoking(self, hosts: impl IntoIterator<Item = (u16, u32)>) -> Self {
+        Self { revoked: hosts.into_iter().take(HOSTS_MAX).collect(), ..self }
+    }
+
+    /// Keys that were revoked count as before.
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) fn revoking_none(mut self) -> Self {
+        self.hosts.extend(std::mem::take(&mut self.revoked));
+        self
+    }
+
+    /// All keys that it shares with hosts: the newest generation first and, of a generation, those that count first.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = Shared> {
+        // A host's later key is there because the one before was revoked.
+        let replaced = self.hosts.iter().filter_map(|(host, generation)| Some((*host, generation.checked_sub(1)?)));
+        let mut revoked: BTreeMap<u16, u32> = replaced.collect();
+        revoked.extend(self.revoked.iter().filter(|(host, own)| self.hosts.get(host) != Some(own)));
+        let generations =
+            [Some((self.generation, &self.key)), self.former.as_ref().map(|key| (self.generation - 1, key))];
+        let of = move |(generation, key): (u32, &CardKey)| {
+            let all = self.hosts.iter().map(|(host, own)| (*host, *own, false));
+            let all = all.chain(revoked.iter().map(|(host, own)| (*host, *own, true)));
+            let shared = |(host, own, is_revoked)| {
+                let key = key.host(u64::from(host), own);
+                Shared { host, generation, key, is_revoked }
+            };
+            all.map(shared).collect::<Vec<_>>()
+        };
+        generations.into_iter().flatten().flat_map(of)
     }
 }
 
-/// Most hosts that a card has keys for. Further ones are left out.
+/// Most hosts that a card has keys for, and most whose keys it knows as revoked. Further ones are left out.
 pub const HOSTS_MAX: usize = 256;

@@ -37,6 +37,7 @@ mod launches;
 mod loader;
 mod memory;
 mod nic;
+mod pairs;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod ports;
@@ -44,6 +45,7 @@ mod ready;
 mod results;
 mod session;
 mod shell;
+mod signed;
 mod spent;
 mod staging;
 mod turns;
@@ -54,6 +56,7 @@ pub use config::{Config, ConfigError, FirmwareTimes, MEMORY_UNIT, Pace, RESEND_A
 pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
 pub use flash::FlashConfig;
+pub use guard::{Guard, Verdict as GuardVerdict};
 pub use keys::{HOSTS_MAX, Keys};
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;

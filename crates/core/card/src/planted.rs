@@ -11,9 +11,21 @@ pub enum PlantedBug {
     SkipDigest,
     /// The write that follows a closed gap is taken for received.
     LoseWrite,
+    /// A card with a key takes frames whatever their tag, and without one.
+    IgnoreTag,
+    /// A host whose key is revoked keeps the claim that it has.
+    KeepRevoked,
+    /// A key that is revoked counts as before.
+    ServeRevoked,
+    /// A card that is given other keys no longer knows which claims it has taken under those that it had.
+    ForgetClaims,
+    /// A card with signers runs any image.
+    SkipSignature,
+    /// What has run makes nothing older.
+    ForgetVersion,
 }
 
 impl PlantedBug {
-    /// All of them.
+    /// Those that a card without a key or signers may suffer from.
     pub const ALL: [Self; 4] = [Self::DuplicateLaunch, Self::IgnoreEpoch, Self::SkipDigest, Self::LoseWrite];
 }

@@ -5,9 +5,11 @@ use core::ops::Range;
 use bytes::Bytes;
 use rackloom_image::{ImageError, Layout};
 use rackloom_role::{Prepared, RoleError, Sandbox};
+use rackloom_sign::Release;
 use rackloom_wire::{ErrorCode, VERSION};
 
 use crate::shell::Shell;
+use crate::signed;
 use crate::staging::Staging;
 
 /// An image that has passed every check.
@@ -18,6 +20,8 @@ pub(crate) struct Ready {
     pub(crate) manifest_json: Bytes,
     pub(crate) clock_khz: u32,
     pub(crate) part_bytes: u64,
+    /// What it is of a signer, where that counts.
+    pub(crate) release: Option<Release>,
 }
 
 /// Everything that an image must stand before it counts as staged.
@@ -38,6 +42,8 @@ pub(crate) fn check(
     // The image stays in its chunks: a rack of cards in one process could not hold a copy for each.
     let layout = Layout::parse_with(length, |range| staging.copy(range)).map_err(of_image)?;
     layout.check_shell(VERSION.into()).map_err(of_image)?;
+    let release = signed::check(&shell.config, staging, &layout)
+        .map_err(|refusal| (ErrorCode::ImageSignature, refusal.to_string()))?;
     // The digest covers the part: there is no need to hash it again.
     let part = layout.part_range(sandbox.target()).map_err(of_image)?;
     let read = |r: Range<usize>| staging.copy(part.start + r.start..part.start + r.end);
@@ -48,6 +54,7 @@ pub(crate) fn check(
         manifest_json: Bytes::from(staging.copy(layout.manifest_range)),
         clock_khz: layout.manifest.clock_mhz * 1000,
         part_bytes: part.len() as u64,
+        release,
     })
 }
 

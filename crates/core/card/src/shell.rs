@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rackloom_node::{Duration, Frame, Instant, Port, Rng};
 use rackloom_role::MemoryError;
+use rackloom_sign::Release;
 use rackloom_wire::{Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, U16, U64, WINDOW_US_MAX};
 
 use crate::{CardEvent, Config, Counters};
@@ -121,6 +122,19 @@ impl Shell {
             self.events_lost += 1;
         } else {
             self.events.push_back(event);
+        }
+    }
+
+    /// The card runs this from now on, and nothing older any more.
+    pub(crate) fn has_run(&mut self, release: Option<Release>) {
+        #[cfg(feature = "planted-bugs")]
+        if self.config.planted == Some(crate::PlantedBug::ForgetVersion) {
+            return;
+        }
+        if let Some(release) = release
+            && self.config.versions.raise(&release)
+        {
+            self.event(CardEvent::Raised(release));
         }
     }
 

@@ -96,6 +96,11 @@ impl Staging {
         self.digest.root()
     }
 
+    /// The digest of the first `length` bytes of the whole image, with its first 64 KiB as `change` leaves them.
+    pub(crate) fn digest_of_first(&self, length: u64, change: impl FnOnce(&mut [u8])) -> [u8; 32] {
+        self.digest.of_first(&self.slots, length, change)
+    }
+
     /// Another member has reported these chunks as missing; false if there are no such chunks.
     pub(crate) fn note_reported(&mut self, first: u32, chunks: u32) -> bool {
         let sound = first.checked_add(chunks).is_some_and(|end| end <= self.chunks());
@@ -199,6 +204,20 @@ mod tests {
             assert_eq!(s.digest(), Some(*blake3::hash(&pattern(length)).as_bytes()), "{length} by {chunk}");
             assert_eq!(s.copy(0..length), pattern(length));
             assert_eq!(s.copy(length / 3..length / 2), pattern(length)[length / 3..length / 2]);
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_image_has_a_digest_of_its_own() {
+        for (length, first) in
+            [(1000, 64), (1000, 1000), (65_537, 65_536), (200_000, 65_536), (200_000, 131_073), (1_000_000, 999_872)]
+        {
+            let chunks = (length as u32).div_ceil(1472);
+            let s = stage(&(0..chunks).collect::<Vec<_>>(), length, 1472);
+            let mut bytes = pattern(length);
+            bytes[48..60].fill(0);
+            let digest = s.digest_of_first(first, |block| block[48..60].fill(0));
+            assert_eq!(digest, *blake3::hash(&bytes[..first as usize]).as_bytes(), "{first} of {length}");
         }
     }
 

@@ -5,6 +5,9 @@ use rackloom_transport::{AckPolicy, ConnectionConfig, Delivery};
 use rackloom_wire::MacAddr;
 use rackloom_wire::link::{CREDIT, MESSAGE_JUMBO};
 
+/// Seconds after which a link is dead that has brought nothing though a program waits for it, where time is real.
+pub const PATIENCE_LIVE_S: u64 = 2;
+
 /// What makes one sequencer differ from another.
 #[derive(Debug, Clone)]
 pub struct SequencerConfig {
@@ -25,12 +28,13 @@ pub struct SequencerConfig {
 }
 
 impl SequencerConfig {
-    /// Live, timers allow for busy machines; in virtual time they are those of a cable.
+    /// Live, timers allow for busy machines. In virtual time they are those of a cable of 10 Gb/s, on whose both ends a
+    /// window of frames waits to leave: what answers is behind it.
     pub fn new(mac: MacAddr, links: Vec<(Port, MacAddr)>, epoch: u32, longest: u16, live: bool) -> Self {
         let (rto_min, rto_max, patience) = if live {
-            (Duration::from_millis(5), Duration::from_millis(200), Duration::from_secs(2))
+            (Duration::from_millis(5), Duration::from_millis(200), Duration::from_secs(PATIENCE_LIVE_S))
         } else {
-            (Duration::from_micros(50), Duration::from_millis(2), Duration::from_millis(50))
+            (Duration::from_micros(300), Duration::from_millis(3), Duration::from_millis(50))
         };
         Self { mac, links, epoch, longest, rto_min, rto_max, patience }
     }

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::half::{BF16, F16};
+
 /// The type of a buffer's elements, which are little-endian as the roles' are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -19,17 +21,21 @@ pub enum Datatype {
     F32 = 5,
     /// IEEE 754 binary64.
     F64 = 6,
+    /// IEEE 754 binary16. Each result of two elements is rounded to nearest, ties to even.
+    F16 = 7,
+    /// The upper half of a binary32, rounded in the same way.
+    Bf16 = 8,
 }
 
 impl Datatype {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
+    pub const ALL: [Self; 8] = [Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64, Self::F16, Self::Bf16];
 
     /// Bytes of an element.
     pub const fn size(self) -> u64 {
         match self {
             Self::I8 => 1,
-            Self::I16 => 2,
+            Self::I16 | Self::F16 | Self::Bf16 => 2,
             Self::I32 | Self::F32 => 4,
             Self::I64 | Self::F64 => 8,
         }
@@ -44,6 +50,8 @@ impl Datatype {
             Self::I64 => "i64",
             Self::F32 => "f32",
             Self::F64 => "f64",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
         }
     }
 
@@ -52,7 +60,7 @@ impl Datatype {
     }
 
     const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F32 | Self::F64 | Self::F16 | Self::Bf16)
     }
 }
 
@@ -143,7 +151,10 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
     }
     macro_rules! floats {
         ($t:ty) => {
-            each(into, from, <$t>::from_le_bytes, <$t>::to_le_bytes, |a, b| match op {
+            floats!(<$t>::from_le_bytes, <$t>::to_le_bytes)
+        };
+        ($read:expr, $write:expr) => {
+            each(into, from, $read, $write, |a, b| match op {
                 Op::Sum => a + b,
                 Op::Prod => a * b,
                 // Not `min` and `max` of the language, which may choose either of two zeros.
@@ -165,6 +176,8 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
             })
         };
     }
+    let [(read_f16, write_f16), (read_bf16, write_bf16)] = [F16, BF16]
+        .map(|half| (move |b| half.widen(u16::from_le_bytes(b)), move |value| half.narrow(value).to_le_bytes()));
     match datatype {
         Datatype::I8 => integers!(i8),
         Datatype::I16 => integers!(i16),
@@ -172,6 +185,9 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
         Datatype::I64 => integers!(i64),
         Datatype::F32 => floats!(f32),
         Datatype::F64 => floats!(f64),
+        // Sums and products of two such elements are exact enough in 53 bits that rounding twice is as rounding once.
+        Datatype::F16 => floats!(read_f16, write_f16),
+        Datatype::Bf16 => floats!(read_bf16, write_bf16),
     }
 }
 
@@ -213,6 +229,21 @@ mod tests {
         assert_eq!(least(f32::NAN, 2.0), 2.0);
         assert_eq!(least(2.0, f32::NAN), 2.0);
         assert!(least(-0.0, 0.0).is_sign_negative() && least(0.0, -0.0).is_sign_positive());
+    }
+
+    #[test]
+    fn halves_are_rounded_after_each_step() {
+        let sum = |t, a: u16, b: u16| {
+            let mut into = a.to_le_bytes();
+            reduce(Op::Sum, t, &mut into, &b.to_le_bytes());
+            u16::from_le_bytes(into)
+        };
+        // 2048 + 1 is a tie, and goes to even; so does adding one again and again.
+        assert_eq!(sum(Datatype::F16, 0x6800, 0x3c00), 0x6800);
+        assert_eq!(sum(Datatype::F16, 0x6800, 0x4200), 0x6802, "2048 + 3 is between 2050 and 2052");
+        assert_eq!(sum(Datatype::F16, 0x7bff, 0x7bff), 0x7c00, "infinity");
+        assert_eq!(sum(Datatype::Bf16, 0x4380, 0x3f80), 0x4380, "256 + 1");
+        assert_eq!(sum(Datatype::Bf16, 0x8000, 0x8000), 0x8000, "minus zero");
     }
 
     #[test]

@@ -1,100 +1,25 @@
 //! Operations of a group, as a program for each of its ranks.
 
+use crate::algorithm::{Way, ways};
+use crate::blocks::Blocks;
+use crate::check::{ProgramError, check};
 use crate::datatype::{Datatype, Op};
+use crate::group::{Group, Routes};
+use crate::operation::{Buffers, Kind, Operation};
+use crate::phase::{Local, Place};
 use crate::program::{COMMANDS_MAX, Command, MESSAGE_MAX};
-use rackloom_wire::link::EAGER;
+use crate::schedule::{Schedule, schedule};
 
-/// Cards that work together: rank by rank, the port of its link to each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    links: Vec<Vec<Option<u8>>>,
-}
+/// Bytes that a link could move while a round begins: a round costs as much as so many bytes. It decides where more
+/// rounds of shorter messages are better.
+const ROUND: u64 = 32 << 10;
 
-impl Group {
-    /// `links[a][b]` is the port of rank `a` whose cable leads to rank `b`.
-    ///
-    /// # Panics
-    /// If there is no rank, or a row is not as long as there are ranks.
-    pub fn new(links: Vec<Vec<Option<u8>>>) -> Self {
-        assert!(!links.is_empty() && links.iter().all(|row| row.len() == links.len()));
-        Self { links }
-    }
-
-    /// Ranks.
-    pub fn size(&self) -> usize {
-        self.links.len()
-    }
-
-    /// The port of rank `from` whose cable leads to rank `to`.
-    pub fn port(&self, from: usize, to: usize) -> Option<u8> {
-        *self.links.get(from)?.get(to)?
-    }
-
-    fn link(&self, from: usize, to: usize) -> Result<u8, PlanError> {
-        self.links[from][to].ok_or(PlanError::NoLink { from, to })
-    }
-}
-
-/// What a group does, in MPI's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Nobody goes on before all have come.
-    Barrier,
-    /// The root's elements, to rank `to`.
-    Send {
-        /// The receiver.
-        to: usize,
-    },
-    /// The root's elements, to all.
-    Broadcast,
-    /// The root's blocks of `count` elements, one to each rank.
-    Scatter,
-    /// A block of each rank, to the root.
-    Gather,
-    /// A block of each rank, to all.
-    Allgather,
-    /// A block of each rank for each rank.
-    Alltoall,
-    /// The elements of all, reduced, to the root.
-    Reduce,
-    /// The elements of all, reduced, to all.
-    Allreduce,
-    /// The blocks of all, reduced; of the result, its own block to each.
-    ReduceScatter,
-}
-
-/// An operation of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operation {
-    /// What is done.
-    pub kind: Kind,
-    /// Elements of each rank, or of each block.
-    pub count: u64,
-    /// What the elements are.
-    pub datatype: Datatype,
-    /// How they are reduced.
-    pub op: Op,
-    /// The root, where there is one.
-    pub root: usize,
-}
-
-/// Where a rank has its data. Regions do not overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Buffers {
-    /// What it gives: [`Operation::given`] bytes.
-    pub from: u64,
-    /// What it gets: [`Operation::got`] bytes.
-    pub to: u64,
-    /// Room for others' elements: [`Operation::scratch`] bytes.
-    pub scratch: u64,
-}
-
-/// Why there is no program for an operation.
+/// Why there is no plan for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Two ranks have to send to each other, and no cable joins them.
-    #[error("no link joins rank {from} and rank {to}, and cards do not forward")]
-    NoLink {
+    /// No way leads from one rank to another by links between ranks: other cards do not pass messages on.
+    #[error("no links between cards of the group lead from rank {from} to rank {to}")]
+    Apart {
         /// The sender.
         from: usize,
         /// The receiver.
@@ -122,212 +47,344 @@ pub enum PlanError {
         /// The elements.
         datatype: Datatype,
     },
+    /// There is not a number of elements for each block.
+    #[error("{given} numbers of elements were given for {due} blocks")]
+    Counts {
+        /// Numbers that were given.
+        given: usize,
+        /// Blocks that the operation has.
+        due: usize,
+    },
+    /// So many ranks with so few links need longer programs than there may be.
+    #[error("a program would have {commands} commands, and may have {COMMANDS_MAX}")]
+    Commands {
+        /// Commands of the longest program.
+        commands: usize,
+    },
+    /// The programs would not end well, which is a bug of this crate.
+    #[error("the plan is wrong")]
+    Wrong(#[from] ProgramError),
 }
 
-impl Operation {
-    /// Bytes of each rank, or of a block.
-    pub const fn bytes(&self) -> u64 {
-        match self.kind {
-            Kind::Barrier => 0,
-            _ => self.count.saturating_mul(self.datatype.size()),
+/// How a group does an operation: which bytes go over which link, in which round.
+///
+/// Ranks without a link between them send to each other through ranks that have one: those take whole messages and put
+/// them on. Of several ways the plan takes the one that costs least on these links; on all of them elements are reduced
+/// in the order of ranks, so a result has the same bits on every run and every topology.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    operation: Operation,
+    group: &'a Group,
+    blocks: Blocks,
+    way: Way,
+    schedules: Vec<Schedule>,
+    /// Bytes of each place for bytes on their way.
+    relay: u64,
+}
+
+impl<'a> Plan<'a> {
+    /// Plans an operation. Its programs have passed [`check`].
+    ///
+    /// # Errors
+    /// See [`PlanError`].
+    pub fn new(operation: &Operation, group: &'a Group) -> Result<Self, PlanError> {
+        Self::with(operation, group, Blocks::alike(operation, group.size()))
+    }
+
+    /// Plans an operation whose blocks differ: of so many elements is that of each rank, or for alltoall that from each
+    /// rank for each, row by row. `operation.count` says nothing.
+    ///
+    /// # Errors
+    /// See [`PlanError`]; also for operations without blocks.
+    pub fn of_blocks(operation: &Operation, group: &'a Group, counts: &[u64]) -> Result<Self, PlanError> {
+        let blocks = Blocks::of(operation, group.size(), counts);
+        let blocks = blocks.map_err(|due| PlanError::Counts { given: counts.len(), due })?;
+        Self::with(&Operation { count: 0, ..*operation }, group, blocks)
+    }
+
+    fn with(operation: &Operation, group: &'a Group, blocks: Blocks) -> Result<Self, PlanError> {
+        let size = group.size();
+        let to = if let Kind::Send { to } = operation.kind { to } else { 0 };
+        if let Some(rank) = [operation.root, to].into_iter().find(|rank| *rank >= size) {
+            return Err(PlanError::Rank { rank, size });
         }
+        if operation.reduces() && !operation.op.takes(operation.datatype) {
+            return Err(PlanError::Type { op: operation.op, datatype: operation.datatype });
+        }
+        let of_blocks = (0..size).map(|rank| blocks.gives(rank).max(blocks.gets(rank))).max().unwrap_or(0);
+        let bytes = if has_blocks(operation.kind) { of_blocks } else { operation.bytes() };
+        if bytes > MESSAGE_MAX {
+            return Err(PlanError::Long { bytes });
+        }
+        if let Some((from, to)) = Routes::new(group).apart() {
+            return Err(PlanError::Apart { from, to });
+        }
+        let (mut best, mut longest): (Option<Self>, usize) = (None, 0);
+        for way in ways(operation, group, &blocks) {
+            let plan = Self::of(*operation, group, blocks.clone(), way);
+            let commands = plan.commands();
+            longest = longest.max(commands);
+            if commands as u64 <= COMMANDS_MAX && best.as_ref().is_none_or(|best| plan.cost() < best.cost()) {
+                best = Some(plan);
+            }
+        }
+        let best = best.ok_or(PlanError::Commands { commands: longest })?;
+        check(group, &best.programs(&best.nominal()))?;
+        Ok(best)
+    }
+
+    fn of(operation: Operation, group: &'a Group, blocks: Blocks, way: Way) -> Self {
+        let schedules = way.phases.iter().map(|phase| schedule(phase, group.size())).collect();
+        let passing = way.phases.iter().flat_map(|phase| &phase.hops).filter(|hop| hop.dest == Place::Relay);
+        // Places begin at multiples of a beat of memory.
+        let relay = passing.map(|hop| hop.length).max().unwrap_or(0).next_multiple_of(64);
+        Self { operation, group, blocks, way, schedules, relay }
+    }
+
+    /// Rounds in which messages go.
+    pub fn rounds(&self) -> usize {
+        self.schedules.iter().map(|schedule| schedule.rounds.len()).sum()
+    }
+
+    /// Bytes that go over a link one after the other, where in each round all wait for the longest message.
+    pub fn bytes(&self) -> u64 {
+        let of_round = |(phase, round): (usize, &Vec<usize>)| {
+            round.iter().map(|at| self.way.phases[phase].hops[*at].length).max().unwrap_or(0)
+        };
+        self.schedules.iter().enumerate().flat_map(|(i, s)| s.rounds.iter().map(move |r| (i, r))).map(of_round).sum()
+    }
+
+    fn cost(&self) -> u64 {
+        self.rounds() as u64 * ROUND + self.bytes()
     }
 
     /// Bytes that a rank gives, at most: the same room on all.
-    pub const fn given(&self, size: usize) -> u64 {
-        match self.kind {
-            Kind::Scatter | Kind::Alltoall | Kind::ReduceScatter => self.bytes().saturating_mul(size as u64),
-            _ => self.bytes(),
+    pub fn given(&self) -> u64 {
+        let size = self.group.size();
+        match has_blocks(self.operation.kind) {
+            true => (0..size).map(|rank| self.blocks.gives(rank)).max().unwrap_or(0),
+            false => self.operation.given(size),
+        }
+    }
+
+    /// Bytes that this rank gives.
+    pub fn gives(&self, rank: usize) -> u64 {
+        match self.operation.kind {
+            Kind::Send { .. } | Kind::Broadcast | Kind::Scatter if rank != self.operation.root => 0,
+            kind if has_blocks(kind) => self.blocks.gives(rank),
+            _ => self.operation.given(self.group.size()),
         }
     }
 
     /// Bytes that a rank gets, at most.
-    pub const fn got(&self, size: usize) -> u64 {
-        match self.kind {
-            Kind::Gather | Kind::Allgather | Kind::Alltoall => self.bytes().saturating_mul(size as u64),
-            _ => self.bytes(),
+    pub fn got(&self) -> u64 {
+        let size = self.group.size();
+        match has_blocks(self.operation.kind) {
+            true => (0..size).map(|rank| self.blocks.gets(rank)).max().unwrap_or(0),
+            false => self.operation.got(size),
         }
     }
 
     /// Bytes that this rank gets.
-    pub const fn gets(&self, rank: usize, size: usize) -> u64 {
-        match self.kind {
-            Kind::Gather | Kind::Reduce if rank != self.root => 0,
-            Kind::Send { to } if rank != to => 0,
-            _ => self.got(size),
-        }
-    }
-
-    /// Bytes of room that a rank needs beside, at most.
-    pub const fn scratch(&self, size: usize) -> u64 {
-        match self.kind {
-            Kind::Reduce | Kind::Allreduce | Kind::ReduceScatter => self.bytes().saturating_mul(size as u64),
-            _ => 0,
-        }
-    }
-
-    /// Whether elements are reduced.
-    pub const fn reduces(&self) -> bool {
-        matches!(self.kind, Kind::Reduce | Kind::Allreduce | Kind::ReduceScatter)
-    }
-}
-
-/// The program of rank `me`. Elements are reduced in the order of ranks, so a result is the same, bit for bit, on every
-/// run and every topology.
-///
-/// # Errors
-/// See [`PlanError`].
-pub fn compile(operation: &Operation, group: &Group, me: usize, at: &Buffers) -> Result<Vec<Command>, PlanError> {
-    let size = group.size();
-    let to = if let Kind::Send { to } = operation.kind { to } else { 0 };
-    if let Some(rank) = [me, operation.root, to].into_iter().find(|rank| *rank >= size) {
-        return Err(PlanError::Rank { rank, size });
-    }
-    if operation.reduces() && !operation.op.takes(operation.datatype) {
-        return Err(PlanError::Type { op: operation.op, datatype: operation.datatype });
-    }
-    let bytes = operation.given(size).max(operation.got(size));
-    if bytes > MESSAGE_MAX {
-        return Err(PlanError::Long { bytes });
-    }
-    let mut plan = Plan { operation, group, me, at, commands: Vec::new() };
-    plan.make(to)?;
-    plan.commands.push(Command::Wait);
-    debug_assert!(plan.commands.len() as u64 <= COMMANDS_MAX, "64 ranks need less");
-    Ok(plan.commands)
-}
-
-struct Plan<'a> {
-    operation: &'a Operation,
-    group: &'a Group,
-    me: usize,
-    at: &'a Buffers,
-    commands: Vec<Command>,
-}
-
-impl Plan<'_> {
-    fn make(&mut self, to: usize) -> Result<(), PlanError> {
-        let (me, root, b, at) = (self.me, self.operation.root, self.operation.bytes(), *self.at);
-        let block = move |base: u64| move |rank: usize| (base + rank as u64 * b, b);
-        let whole = move |base: u64| move |_: usize| (base, b);
+    pub fn gets(&self, rank: usize) -> u64 {
         match self.operation.kind {
-            Kind::Barrier => self.exchange(0, &whole(at.from), &whole(at.to))?,
-            Kind::Send { to } if to == root => self.copy_own(me == root, at.from, at.to, b),
-            Kind::Send { .. } if me == root => self.put(0, to, (at.from, b))?,
-            Kind::Send { .. } if me == to => self.take(0, root, (at.to, b))?,
-            Kind::Send { .. } => {}
-            Kind::Broadcast if me == root => {
-                self.put_all(0, &whole(at.from))?;
-                self.copy(at.from, at.to, b);
-            }
-            Kind::Scatter if me == root => {
-                self.put_all(0, &block(at.from))?;
-                self.copy(block(at.from)(me).0, at.to, b);
-            }
-            Kind::Broadcast | Kind::Scatter => self.take(0, root, (at.to, b))?,
-            Kind::Gather if me == root => {
-                self.take_all(0, &block(at.to))?;
-                self.copy(at.from, block(at.to)(me).0, b);
-            }
-            Kind::Gather => self.put(0, root, (at.from, b))?,
-            Kind::Allgather => {
-                self.exchange(0, &whole(at.from), &block(at.to))?;
-                self.copy(at.from, block(at.to)(me).0, b);
-            }
-            Kind::Alltoall => {
-                self.exchange(0, &block(at.from), &block(at.to))?;
-                self.copy(block(at.from)(me).0, block(at.to)(me).0, b);
-            }
-            Kind::Reduce if me == root => {
-                self.take_all(0, &block(at.scratch))?;
-                self.fold(at.from, &block(at.scratch), at.to);
-            }
-            Kind::Reduce => self.put(0, root, (at.from, b))?,
-            Kind::ReduceScatter => {
-                self.exchange(0, &block(at.from), &block(at.scratch))?;
-                self.fold(block(at.from)(me).0, &block(at.scratch), at.to);
-            }
-            Kind::Allreduce if b <= EAGER.into() => {
-                self.exchange(0, &whole(at.from), &block(at.scratch))?;
-                self.fold(at.from, &block(at.scratch), at.to);
-            }
-            Kind::Allreduce => self.allreduce()?,
+            Kind::Gather if rank != self.operation.root => 0,
+            kind if has_blocks(kind) => self.blocks.gets(rank),
+            _ => self.operation.gets(rank, self.group.size()),
         }
-        Ok(())
     }
 
-    /// Each rank reduces its part, and all get all parts: on each link twice the part, where one step takes the whole.
-    fn allreduce(&mut self) -> Result<(), PlanError> {
-        let (me, n, at) = (self.me, self.group.size() as u64, *self.at);
-        let (count, wide) = (self.operation.count, self.operation.datatype.size());
-        let first = move |rank: usize| rank as u64 * count / n * wide;
-        let part = move |base: u64| move |rank: usize| (base + first(rank), first(rank + 1) - first(rank));
-        let own = first(me + 1) - first(me);
-        let others = move |rank: usize| (at.scratch + rank as u64 * own, own);
-        self.exchange(0, &part(at.from), &others)?;
-        self.fold(at.from + first(me), &others, at.to + first(me));
-        self.exchange(1, &|_| (at.to + first(me), own), &part(at.to))
+    /// Bytes of room that each rank needs beside what it gives and gets.
+    pub fn scratch(&self) -> u64 {
+        let places = self.schedules.iter().map(|schedule| schedule.relays_max).max().unwrap_or(0);
+        self.passing() + places as u64 * self.relay
     }
 
-    /// Puts to all others and takes from them, and waits for nothing.
-    fn exchange(
-        &mut self,
+    /// Where the places for bytes on their way begin.
+    const fn passing(&self) -> u64 {
+        self.way.scratch.next_multiple_of(64)
+    }
+
+    /// Buffers one behind the other.
+    fn nominal(&self) -> Buffers {
+        let to = self.given();
+        Buffers { from: 0, to, scratch: to + self.got() }
+    }
+
+    /// Commands of the longest program, at most.
+    fn commands(&self) -> usize {
+        let mut commands = vec![0; self.group.size()];
+        for (phase, schedule) in self.way.phases.iter().zip(&self.schedules) {
+            phase.beside.iter().chain(&phase.then).for_each(|(rank, _)| commands[*rank] += 1);
+            for hop in schedule.rounds.iter().flatten().map(|at| &phase.hops[*at]) {
+                commands[hop.from] += 1;
+                commands[hop.to] += 1 + usize::from(hop.fold.is_some());
+            }
+            commands.iter_mut().for_each(|n| *n += schedule.rounds.len());
+        }
+        commands.into_iter().max().unwrap_or(0)
+    }
+
+    /// Each rank's program, for buffers that lie there on all of them.
+    pub fn programs(&self, at: &Buffers) -> Vec<Vec<Command>> {
+        let mut programs = vec![Vec::new(); self.group.size()];
+        let mut number = 0u16;
+        for (i, schedule) in self.schedules.iter().enumerate() {
+            let mut beside = self.way.phases[i].beside.clone();
+            for round in &schedule.rounds {
+                self.round(&mut programs, (i, &round[..]), number, &mut beside, at);
+                number += 1;
+            }
+            // Of ranks that no message concerned.
+            let then = &self.way.phases[i].then;
+            beside.iter().chain(then).for_each(|(rank, local)| programs[*rank].push(self.local(local, at)));
+        }
+        programs
+    }
+
+    /// What ranks do in one round: all begin to take, begin to put, and wait.
+    fn round(
+        &self,
+        programs: &mut [Vec<Command>],
+        (phase, round): (usize, &[usize]),
         tag: u16,
-        gives: &dyn Fn(usize) -> (u64, u64),
-        gets: &dyn Fn(usize) -> (u64, u64),
-    ) -> Result<(), PlanError> {
-        self.take_all(tag, gets)?;
-        self.put_all(tag, gives)
-    }
-
-    /// The other ranks, from the next on: so not all begin with the same.
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let (me, n) = (self.me, self.group.size());
-        (1..n).map(move |step| (me + step) % n)
-    }
-
-    fn put_all(&mut self, tag: u16, gives: &dyn Fn(usize) -> (u64, u64)) -> Result<(), PlanError> {
-        self.others().try_for_each(|rank| self.put(tag, rank, gives(rank)))
-    }
-
-    fn take_all(&mut self, tag: u16, gets: &dyn Fn(usize) -> (u64, u64)) -> Result<(), PlanError> {
-        self.others().try_for_each(|rank| self.take(tag, rank, gets(rank)))
-    }
-
-    fn put(&mut self, tag: u16, rank: usize, (addr, length): (u64, u64)) -> Result<(), PlanError> {
-        let link = self.group.link(self.me, rank)?;
-        self.commands.push(Command::Put { link, tag, addr, length: length as u32 });
-        Ok(())
-    }
-
-    fn take(&mut self, tag: u16, rank: usize, (addr, length): (u64, u64)) -> Result<(), PlanError> {
-        let link = self.group.link(self.me, rank)?;
-        self.commands.push(Command::Take { link, tag, addr, length: length as u32 });
-        Ok(())
-    }
-
-    fn copy_own(&mut self, is_mine: bool, from: u64, to: u64, length: u64) {
-        if is_mine {
-            self.copy(from, to, length);
+        beside: &mut Vec<(usize, Local)>,
+        at: &Buffers,
+    ) {
+        let (hops, size) = (&self.way.phases[phase].hops, self.group.size());
+        let mut of: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); size];
+        for hop in round {
+            of[hops[*hop].to].0.push(*hop);
+            of[hops[*hop].from].1.push(*hop);
         }
-    }
-
-    fn copy(&mut self, from: u64, to: u64, length: u64) {
-        self.commands.push(Command::Copy { from, to, length: length as u32 });
-    }
-
-    /// Waits for what others give, and reduces it with our own, rank after rank.
-    fn fold(&mut self, own: u64, others: &dyn Fn(usize) -> (u64, u64), to: u64) {
-        self.commands.push(Command::Wait);
-        let length = others(self.me).1;
-        let (op, datatype) = (self.operation.op, self.operation.datatype);
-        let count = (length / datatype.size()) as u32;
-        for rank in 0..self.group.size() {
-            let from = if rank == self.me { own } else { others(rank).0 };
-            match rank {
-                0 => self.copy(from, to, length),
-                _ => self.commands.push(Command::Reduce { op, datatype, from, to, count }),
+        for (me, (mut takes, mut puts)) in of.into_iter().enumerate() {
+            if takes.is_empty() && puts.is_empty() {
+                continue;
+            }
+            // From the next rank on: so not all begin with the same.
+            takes.sort_by_key(|hop| (hops[*hop].from + size - me) % size);
+            puts.sort_by_key(|hop| (hops[*hop].to + size - me) % size);
+            let program = &mut programs[me];
+            for hop in &takes {
+                let link = self.group.port(me, hops[*hop].from).expect("they are joined");
+                let addr = self.addr(phase, hops[*hop].dest, Some(*hop), at);
+                program.push(Command::Take { link, tag, addr, length: hops[*hop].length as u32 });
+            }
+            for hop in puts {
+                let link = self.group.port(me, hops[hop].to).expect("they are joined");
+                let addr = self.addr(phase, hops[hop].source, hops[hop].after, at);
+                program.push(Command::Put { link, tag, addr, length: hops[hop].length as u32 });
+            }
+            beside.retain(|(rank, local)| {
+                if *rank == me {
+                    program.push(self.local(local, at));
+                }
+                *rank != me
+            });
+            program.push(Command::Wait);
+            for hop in takes.iter().map(|hop| &hops[*hop]) {
+                if let Some(from) = hop.fold {
+                    program.push(self.local(&Local::Reduce { from, to: hop.dest, length: hop.length }, at));
+                }
             }
         }
+    }
+
+    fn local(&self, local: &Local, at: &Buffers) -> Command {
+        let Operation { op, datatype, .. } = self.operation;
+        let addr = |place| self.addr(0, place, None, at);
+        match *local {
+            Local::Copy { from, to, length } => Command::Copy { from: addr(from), to: addr(to), length: length as u32 },
+            Local::Reduce { from, to, length } => {
+                let count = (length / datatype.size()) as u32;
+                Command::Reduce { op, datatype, from: addr(from), to: addr(to), count }
+            }
+        }
+    }
+
+    /// The address of a place; of bytes on their way, that which message `relay` of the phase has brought.
+    fn addr(&self, phase: usize, place: Place, relay: Option<usize>, at: &Buffers) -> u64 {
+        match place {
+            Place::From(offset) => at.from + offset,
+            Place::To(offset) => at.to + offset,
+            Place::Scratch(offset) => at.scratch + offset,
+            Place::Relay => {
+                let relay = relay.expect("a message brought it");
+                at.scratch + self.passing() + self.schedules[phase].relays[relay] as u64 * self.relay
+            }
+        }
+    }
+}
+
+const fn has_blocks(kind: Kind) -> bool {
+    matches!(kind, Kind::Scatter | Kind::Gather | Kind::Allgather | Kind::Alltoall | Kind::ReduceScatter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::tests::group;
+
+    fn mesh(n: usize) -> Group {
+        group(n, &(0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect::<Vec<_>>())
+    }
+
+    fn ring(n: usize) -> Group {
+        group(n, &(0..n).map(|a| (a, (a + 1) % n)).collect::<Vec<_>>())
+    }
+
+    fn of(kind: Kind, bytes: u64) -> Operation {
+        Operation { kind, count: bytes, datatype: Datatype::I8, op: Op::Sum, root: 0 }
+    }
+
+    /// Rounds, and bytes that a link moves one after the other, in parts of those of one rank.
+    fn costs(kind: Kind, group: &Group, bytes: u64) -> (usize, f64) {
+        let plan = Plan::new(&of(kind, bytes), group).unwrap();
+        (plan.rounds(), plan.bytes() as f64 / bytes as f64)
+    }
+
+    #[test]
+    fn small_operations_take_as_many_rounds_as_the_longest_way_has_links() {
+        for kind in [Kind::Barrier, Kind::Broadcast, Kind::Allreduce, Kind::Allgather, Kind::Alltoall, Kind::Gather] {
+            assert_eq!(costs(kind, &mesh(8), 64).0, 1, "{kind:?}");
+        }
+        assert_eq!(costs(Kind::Barrier, &ring(8), 1).0, 4);
+        assert_eq!(costs(Kind::Broadcast, &ring(8), 64).0, 4);
+        assert_eq!(costs(Kind::Allgather, &ring(9), 64).0, 4);
+    }
+
+    #[test]
+    fn large_operations_come_near_the_bounds() {
+        const BYTES: u64 = 24 << 20;
+        let near = |kind, group: &Group, bound: f64| {
+            let (rounds, part) = costs(kind, group, BYTES);
+            assert!(part >= bound - 1e-6, "{kind:?}: {part} is less than can be, {bound}");
+            assert!(part <= bound * 1.1, "{kind:?}: {part} in {rounds} rounds, and the bound is {bound}");
+        };
+        // All links of the root at once.
+        near(Kind::Broadcast, &mesh(8), 1.0 / 7.0);
+        near(Kind::Send { to: 3 }, &mesh(8), 1.0 / 7.0);
+        near(Kind::Broadcast, &ring(8), 1.0 / 2.0);
+        near(Kind::Send { to: 3 }, &ring(8), 1.0 / 2.0);
+        near(Kind::Allgather, &ring(9), 4.0);
+        near(Kind::Alltoall, &mesh(8), 1.0);
+        // 2 (n-1) / n of it over n - 1 links.
+        near(Kind::Allreduce, &mesh(8), 2.0 / 8.0);
+        // In rank order there is one way to add on a ring; its results have the other direction.
+        let (_, part) = costs(Kind::Allreduce, &ring(8), BYTES);
+        assert!(part < 1.25, "{part}");
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_told() {
+        let apart = group(3, &[(0, 1)]);
+        let error = Plan::new(&of(Kind::Barrier, 0), &apart).unwrap_err();
+        assert_eq!(error, PlanError::Apart { from: 0, to: 2 });
+        let far = Operation { root: 3, ..of(Kind::Gather, 1) };
+        assert_eq!(Plan::new(&far, &mesh(3)).unwrap_err(), PlanError::Rank { rank: 3, size: 3 });
+        assert!(matches!(Plan::new(&of(Kind::Send { to: 9 }, 1), &mesh(3)), Err(PlanError::Rank { rank: 9, .. })));
+        assert!(matches!(Plan::new(&of(Kind::Alltoall, 128 << 20), &mesh(3)), Err(PlanError::Long { .. })));
+        let floats = Operation { datatype: Datatype::F32, op: Op::Xor, ..of(Kind::Reduce, 1) };
+        assert!(matches!(Plan::new(&floats, &mesh(3)), Err(PlanError::Type { .. })));
     }
 }

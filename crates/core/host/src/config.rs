@@ -34,8 +34,13 @@ pub struct Config {
     pub inbound_bytes: u32,
     /// With keys, only cards that it has a key for are claimed; `None`: claims have no tags.
     pub keys: Option<crate::Keys>,
+    /// Who may sign images for which cards; `None`: this host loads any image into any card, as far as they take it.
+    pub policy: Option<rackloom_sign::Policy>,
     /// Most cards remembered; announcements of further ones are dropped and counted.
     pub cards_max: usize,
+    /// A bug that the host shall have.
+    #[cfg(feature = "planted-bugs")]
+    pub planted: Option<crate::PlantedBug>,
 }
 
 impl Config {
@@ -54,7 +59,10 @@ impl Config {
             load_stall: Duration::from_secs(10),
             inbound_bytes: 1 << 20,
             keys: None,
+            policy: None,
             cards_max: 4096,
+            #[cfg(feature = "planted-bugs")]
+            planted: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rackloom_node::Duration;
+use rackloom_sign::Refusal;
 use rackloom_transport::PeerError;
 use rackloom_wire::{BULK_STANDARD, CardState, ErrorCode, MacAddr, ROLE_PRIVATE, Restart};
 
@@ -262,6 +263,13 @@ pub enum OpError {
         /// The card's own words.
         text: String,
     },
+    /// This host's policy has not the image's signer for this card; nothing was sent.
+    NotAllowed {
+        /// The card.
+        card: CardName,
+        /// Why.
+        why: Refusal,
+    },
     /// The image is in the card's configuration flash and runs after a restart. The card then has no claim; once it is
     /// claimed, the same load makes the image active at once.
     AwaitsRestart {
@@ -295,6 +303,8 @@ pub enum OpError {
         card: CardName,
         /// How long the host waited.
         waited: Duration,
+        /// The generation of keys that an answer was under and that this host does not have. Anybody may have sent it.
+        generation: Option<u32>,
     },
     /// This host cancelled the operation.
     Cancelled {
@@ -326,6 +336,7 @@ impl OpError {
             | Self::Refused { card, .. }
             | Self::Kernel { card, .. }
             | Self::Load { card, .. }
+            | Self::NotAllowed { card, .. }
             | Self::AwaitsRestart { card, .. }
             | Self::Peer { card, .. }
             | Self::AddressShared { card }
@@ -367,14 +378,20 @@ impl OpError {
                  for one, by `rackloom key host`"
                     .to_owned()
             }
+            Self::KeyIgnored { generation: Some(generation), .. } => {
+                format!("it answers under keys of generation {generation}, and this host's file has none of that")
+            }
             Self::KeyIgnored { waited, .. } => format!(
                 "it is there, and has not answered a claim under its key for {}: it has no key, or another one, or this \
                  machine's clock was set back",
                 Time(*waited)
             ),
             Self::Refused { code: ErrorCode::KeyNeeded, .. } => "it asks for a key: give --key FILE".to_owned(),
+            Self::Refused { code: ErrorCode::KeyRevoked, .. } => "this host's key was revoked on it".to_owned(),
             Self::Refused { code, .. } => format!("refused: {}", code.meaning()),
             Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
+            Self::Load { code: ErrorCode::ImageSignature, text, .. } => format!("refused the image: {text}"),
+            Self::NotAllowed { why, .. } => format!("this host's policy is against it: {why}"),
             Self::Load { code, text, .. } if text.is_empty() => format!("did not take the image: {}", code.meaning()),
             Self::Load { code, text, .. } => format!("did not take the image: {}: {text}", code.meaning()),
             Self::AwaitsRestart { restart: Restart::Itself, .. } => {
@@ -388,6 +405,16 @@ impl OpError {
             Self::Peer { peer, fault, .. } => format!("cannot read the memory of {peer}: {}", fault.meaning()),
             Self::AddressShared { .. } => "two cards answer under this address, so neither can be used".to_owned(),
             Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
+        }
+    }
+
+    /// The name of the protocol's code for it, where the card has given one or this host decides as a card would.
+    pub fn code_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Claimed { .. } => Some(ErrorCode::Claimed.name()),
+            Self::Refused { code, .. } | Self::Kernel { code, .. } | Self::Load { code, .. } => Some(code.name()),
+            Self::NotAllowed { .. } => Some(ErrorCode::ImageSignature.name()),
+            _ => None,
         }
     }
 
@@ -421,6 +448,7 @@ impl OpError {
             | Self::Refused { .. }
             | Self::Kernel { .. }
             | Self::Load { .. }
+            | Self::NotAllowed { .. }
             | Self::Peer { .. }
             | Self::NoKey { .. }
             | Self::KeyIgnored { .. }

@@ -2,6 +2,9 @@
 //!
 //! Claims, releases and their answers have tags by the pair's key of claims; all else of a claim has tags by the
 //! session's key. What has no tag is a hint at most.
+//!
+//! Keys have generations, and so do these tags. A claim goes under the newest that this host has; a card that does not
+//! have it says so by its answer, which is under another one.
 
 use rackloom_auth::{Agreement, Bound, Direction, Opener, PairKey, Refused, Sealer, SessionKey, Tag};
 use rackloom_node::Frame;
@@ -10,14 +13,29 @@ use rackloom_wire::{ErrorCode, FromBytes, Grant, Kind, Packet, Refusal, Tagged, 
 /// Keys and counters of one card.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    key: PairKey,
-    claims: SessionKey,
+    /// The newest generation first; at least one.
+    pairs: Vec<Pair>,
+    /// Which of them claims go under, and which the last grant was under.
+    asking: usize,
+    granted: usize,
+    /// Which the last answer to a claim or a release was under.
+    answered: usize,
+    /// A generation that an answer in the card's name was of and that this host does not have. Anybody may have said
+    /// it.
+    unknown: Option<u32>,
     /// The boot number that the card has told under a tag.
     boot: Option<u32>,
     /// The one that the last claim or release was tagged with.
     asked: u32,
     /// Of the last claim that was granted.
     session: Option<(Sealer, Opener)>,
+}
+
+#[derive(Debug)]
+struct Pair {
+    generation: u32,
+    key: PairKey,
+    claims: SessionKey,
 }
 
 /// What was dropped because it cannot be from whom it says, by reason.
@@ -39,8 +57,23 @@ impl Forged {
 }
 
 impl Guard {
-    pub(crate) fn new(key: &PairKey) -> Self {
-        Self { claims: key.claims(), key: key.clone(), boot: None, asked: 0, session: None }
+    /// The guard of a card by its keys, the newest generation first; `None` if there are none.
+    pub(crate) fn new<'a>(keys: impl Iterator<Item = (u32, &'a PairKey)>) -> Option<Self> {
+        let pair = |(generation, key): (u32, &PairKey)| Pair { generation, claims: key.claims(), key: key.clone() };
+        let pairs: Vec<_> = keys.map(pair).collect();
+        let guard =
+            Self { pairs, asking: 0, granted: 0, answered: 0, unknown: None, boot: None, asked: 0, session: None };
+        (!guard.pairs.is_empty()).then_some(guard)
+    }
+
+    /// The card is claimed: under the newest key, since it may have got that since it was claimed last.
+    pub(crate) const fn begin_claim(&mut self) {
+        (self.asking, self.unknown) = (0, None);
+    }
+
+    /// A generation of keys that the card seems to have, and this host has not.
+    pub(crate) const fn unknown(&self) -> Option<u32> {
+        self.unknown
     }
 
     /// A frame to the card as it leaves. `hint`: the boot number that it announces; `counter`: of this claim or
@@ -54,12 +87,14 @@ impl Guard {
             Kind::SessionClaim | Kind::SessionRelease => {
                 self.asked = self.boot.unwrap_or(hint);
                 let (boot, direction) = (self.asked, Direction::ToCard);
-                let tag = |frame: &[u8]| self.claims.tag(&Bound { frame, boot, direction, counter });
-                with_trailer(frame, |message| Some((counter, tag(message)?.0)))
+                let is_claim = head.kind == Kind::SessionClaim;
+                let Pair { generation, claims, .. } = &self.pairs[if is_claim { self.asking } else { self.granted }];
+                let tag = |frame: &[u8]| claims.tag(&Bound { frame, boot, direction, counter });
+                with_trailer(frame, *generation, |message| Some((counter, tag(message)?.0)))
             }
             _ => {
                 let (sealer, _) = self.session.as_mut()?;
-                with_trailer(frame, |message| sealer.seal(message).map(|(counter, tag)| (counter, tag.0)))
+                with_trailer(frame, 0, |message| sealer.seal(message).map(|(counter, tag)| (counter, tag.0)))
             }
         }
     }
@@ -69,10 +104,8 @@ impl Guard {
         let packet = &tagged.packet;
         let right = match packet.head.kind {
             Kind::SessionGrant | Kind::SessionReleased | Kind::SessionRefuse => {
-                let (frame, counter, direction) = (trailer.message, trailer.counter, Direction::ToHost);
                 let boot = boot_told(packet).unwrap_or(self.asked);
-                let right = self.claims.tag(&Bound { frame, boot, direction, counter });
-                if right == Some(Tag(trailer.tag)) { Ok(()) } else { Err(Refused::Tag) }
+                self.open_answer(packet.head.kind, boot, trailer)
             }
             _ => match &mut self.session {
                 Some((_, opener)) => opener.open(trailer.message, trailer.counter, &Tag(trailer.tag)),
@@ -87,15 +120,35 @@ impl Guard {
         false
     }
 
-    /// The card says under a tag that it has another boot number than it was asked with. False if it has not.
-    pub(crate) fn learn_boot(&mut self, boot: u32) -> bool {
+    /// An answer to a claim or a release.
+    fn open_answer(&mut self, kind: Kind, boot: u32, trailer: &Trailer<'_>) -> Result<(), Refused> {
+        let (frame, counter, direction) = (trailer.message, trailer.counter, Direction::ToHost);
+        let Some(at) = self.pairs.iter().position(|pair| pair.generation == trailer.generation) else {
+            self.unknown = Some(trailer.generation);
+            return Err(Refused::Tag);
+        };
+        // A grant is under the key that was asked under: whoever has an older one only gives none.
+        let right = self.pairs[at].claims.tag(&Bound { frame, boot, direction, counter });
+        if right != Some(Tag(trailer.tag)) || (kind == Kind::SessionGrant && at != self.asking) {
+            return Err(Refused::Tag);
+        }
+        self.answered = at;
+        Ok(())
+    }
+
+    /// The card has not the boot number that it was asked with, or not that generation of keys: its answer tells the
+    /// one under a tag of the other. False if it has both. A claim goes from newer keys to older ones only.
+    pub(crate) fn learn(&mut self, boot: u32) -> bool {
+        let (is_older, is_other) = (self.answered > self.asking, boot != self.asked);
+        self.asking = self.asking.max(self.answered);
         self.boot = Some(boot);
-        boot != self.asked
+        is_older || is_other
     }
 
     /// A claim is granted: its session begins.
     pub(crate) fn begin(&mut self, agreed: &Agreement) {
-        let key = self.key.session(agreed);
+        self.granted = self.asking;
+        let key = self.pairs[self.granted].key.session(agreed);
         self.boot = Some(agreed.boot);
         let sealer = Sealer::new(key.clone(), agreed.boot, Direction::ToCard);
         self.session = Some((sealer, Opener::new(key, agreed.boot, Direction::ToHost)));

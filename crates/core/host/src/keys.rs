@@ -10,16 +10,27 @@ use rackloom_wire::MacAddr;
 pub struct Keys {
     /// The host's number, which its address tells.
     number: u16,
+    generation: u32,
     pairs: BTreeMap<MacAddr, PairKey>,
+    /// Of the generation before, while that still counts.
+    former: BTreeMap<MacAddr, PairKey>,
     /// Where its counter of claims begins.
     claims_from: u64,
 }
 
 impl Keys {
-    /// The keys of host `number`, by the cards' addresses. `claims_from` is the time of day in nanoseconds: claims are
-    /// counted from there by the host's clock, so that the counter does not go back when the host starts again.
+    /// The keys of host `number`, by the cards' addresses, of the rack's first generation. `claims_from` is the time of
+    /// day in nanoseconds: claims are counted from there by the host's clock, so that the counter does not go back when
+    /// the host starts again.
     pub const fn new(number: u16, pairs: BTreeMap<MacAddr, PairKey>, claims_from: u64) -> Self {
-        Self { number, pairs, claims_from }
+        Self { number, generation: 0, pairs, former: BTreeMap::new(), claims_from }
+    }
+
+    /// The keys are of this generation. Those of the generation before are for cards that do not have the newer ones
+    /// yet.
+    #[must_use]
+    pub fn of_generation(self, generation: u32, former: BTreeMap<MacAddr, PairKey>) -> Self {
+        Self { generation, former: if generation > 0 { former } else { BTreeMap::new() }, ..self }
     }
 
     /// An address of this host for one of its programs.
@@ -29,11 +40,15 @@ impl Keys {
 
     /// The cards that it has keys for.
     pub fn cards(&self) -> impl Iterator<Item = MacAddr> {
-        self.pairs.keys().copied()
+        let older = self.former.keys().filter(|card| !self.pairs.contains_key(card));
+        self.pairs.keys().chain(older).copied()
     }
 
-    pub(crate) fn pair(&self, card: MacAddr) -> Option<&PairKey> {
-        self.pairs.get(&card)
+    /// The keys for this card with their generations, the newest first.
+    pub(crate) fn of(&self, card: MacAddr) -> impl Iterator<Item = (u32, &PairKey)> {
+        let newest = self.pairs.get(&card).map(|key| (self.generation, key));
+        let former = self.former.get(&card).map(|key| (self.generation - 1, key));
+        newest.into_iter().chain(former)
     }
 
     pub(crate) const fn claims_from(&self) -> u64 {

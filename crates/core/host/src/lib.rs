@@ -26,6 +26,8 @@ mod loader;
 mod path;
 mod patience;
 mod peer;
+#[cfg(feature = "planted-bugs")]
+mod planted;
 mod range;
 mod reader;
 mod request;
@@ -44,3 +46,5 @@ pub use keys::Keys;
 pub use launcher::Launch;
 pub use loader::Commit;
 pub use peer::PeerState;
+#[cfg(feature = "planted-bugs")]
+pub use planted::PlantedBug;

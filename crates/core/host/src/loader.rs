@@ -148,6 +148,14 @@ impl Loader {
         loader
     }
 
+    /// Cards that get nothing of this load: its report names them. Where all are to have the image, none has it then.
+    pub(crate) fn leave_out(&mut self, cards: Vec<OpError>) {
+        if !cards.is_empty() && self.commit == Commit::AllOrNone {
+            self.call_off();
+        }
+        self.members.extend(cards.into_iter().map(|why| (why.card(), Member::left_out(why, self.patience))));
+    }
+
     /// Keeps to the slowest card of this tour.
     fn pace(&mut self) {
         self.pacer = Pacer::new(self.slowest().filter(|_| self.is_paced));
@@ -457,10 +465,14 @@ impl Loader {
     fn give_up(&mut self) {
         let frame = self.abort();
         self.urgent.push(frame);
+        self.call_off();
+        self.ask_at = None;
+    }
+
+    fn call_off(&mut self) {
         for m in self.members.values_mut().filter(|m| !m.is_over()) {
             m.state = State::Failed(OpError::Cancelled { card: m.name });
         }
-        self.ask_at = None;
     }
 
     fn enter(&mut self, now: Instant, phase: LoadPhase) {

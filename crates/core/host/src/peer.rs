@@ -48,7 +48,7 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(info: CardInfo, now: Instant, patience: &Patience, next_seq: u32, keys: Option<&Keys>) -> Self {
         Self {
-            guard: keys.and_then(|keys| keys.pair(info.mac)).map(Guard::new),
+            guard: keys.and_then(|keys| Guard::new(keys.of(info.mac))),
             boots: Boots::new(info.boot, next_seq),
             info,
             state: PeerState::Up,
@@ -80,10 +80,11 @@ impl Peer {
         CardName { mac: self.info.mac, unit: Some(self.info.unit) }
     }
 
-    /// Whether this operation claims it under a key, and it was heard lately.
-    pub(crate) fn claims_in_vain(&self, op: OpId, now: Instant, interval: Duration) -> bool {
+    /// The guard that this operation claims it under, if it was heard lately.
+    pub(crate) fn claims_in_vain(&self, op: OpId, now: Instant, interval: Duration) -> Option<&Guard> {
         let claims = |r: &Request| r.op == op && matches!(r.ask, Ask::Claim { .. });
-        self.guard.is_some() && now - self.heard_at < interval * 3 && self.requests.iter().any(claims)
+        let is_there = now - self.heard_at < interval * 3;
+        self.guard.as_ref().filter(|_| is_there && self.requests.iter().any(claims))
     }
 
     /// What errors say of it when it does not answer.

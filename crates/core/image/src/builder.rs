@@ -35,6 +35,9 @@ impl ImageBuilder {
     /// The file's bytes. It fails on whatever a reader would refuse.
     pub fn build(self) -> Result<Vec<u8>, ImageError> {
         self.manifest.validate()?;
+        if let Some(index) = self.parts.iter().position(|(target, _)| target == TARGET_SIGNATURE) {
+            return Err(ImageError::Tag { index });
+        }
         let manifest = self.manifest.to_json();
         lay_out(self.shell, &manifest, &self.parts)
     }
@@ -42,7 +45,8 @@ impl ImageBuilder {
 
 /// The image of these parts around a manifest of any bytes, in the form that [`ImageBuilder`] gives it.
 ///
-/// Firmware reads no manifest, so its tests use whatever bytes suit them; all other readers refuse such an image.
+/// Firmware reads no manifest, so its tests use whatever bytes suit them; all other readers refuse such an image. A
+/// signature is a part as well, and the last one.
 ///
 /// # Errors
 /// If there is no manifest, or parts, tags or lengths are not what a reader accepts.
@@ -61,7 +65,8 @@ pub fn lay_out(shell: u16, manifest: &[u8], parts: &[(String, Vec<u8>)]) -> Resu
     let mut table = Vec::with_capacity(parts.len() * ENTRY_BYTES);
     for (index, (target, body)) in parts.iter().enumerate() {
         let repeated = parts[..index].iter().any(|(earlier, _)| earlier == target);
-        if !is_tag(target.as_bytes()) || repeated || target == TARGET_SIGNATURE {
+        let covers_all = target != TARGET_SIGNATURE || index + 1 == parts.len();
+        if !is_tag(target.as_bytes()) || repeated || !covers_all {
             return Err(ImageError::Tag { index });
         }
         if body.is_empty() {
@@ -78,7 +83,7 @@ pub fn lay_out(shell: u16, manifest: &[u8], parts: &[(String, Vec<u8>)]) -> Resu
     file.extend_from_slice(&FORMAT.to_be_bytes());
     file.extend_from_slice(&shell.to_be_bytes());
     file.extend_from_slice(&u16::try_from(parts.len()).expect("at most 16").to_be_bytes());
-    file.extend_from_slice(&[0; 10]); // Reserved, key id and counter: unsigned.
+    file.extend_from_slice(&[0; 10]); // Reserved.
     file.extend_from_slice(&(next as u64).to_be_bytes());
     file.extend_from_slice(&(manifest_at as u64).to_be_bytes());
     file.extend_from_slice(&(manifest.len() as u64).to_be_bytes());

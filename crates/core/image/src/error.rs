@@ -35,11 +35,11 @@ pub enum ImageError {
         /// The version found.
         found: u16,
     },
-    /// The image is signed, which this format version reserves.
-    #[error("image is signed with key {id}, which this reader cannot check")]
-    Key {
-        /// The key id found.
-        id: u32,
+    /// The image uses a field that this format version reserves.
+    #[error("image has {found} in a field that format {FORMAT} reserves")]
+    Field {
+        /// The number found.
+        found: u32,
     },
     /// The image needs a newer shell.
     #[error("image needs protocol version {needs} of the shell, which speaks {has}")]
@@ -122,7 +122,7 @@ impl ImageError {
             | Self::ManifestTooLarge { .. }
             | Self::HeadTag
             | Self::Manifest(_) => "image-format",
-            Self::Format { .. } | Self::Key { .. } | Self::Shell { .. } => "image-version",
+            Self::Format { .. } | Self::Field { .. } | Self::Shell { .. } => "image-version",
             Self::Target { .. } => "image-target",
             Self::PartDigest { .. } => "image-part",
         }

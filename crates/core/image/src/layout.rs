@@ -136,9 +136,9 @@ impl Header {
         if have as u64 > length {
             return Err(ImageError::Trailing { extra: have as u64 - length });
         }
-        let id = u32_at(bytes, 16);
-        if id != 0 {
-            return Err(ImageError::Key { id });
+        let found = u32_at(bytes, 16);
+        if found != 0 {
+            return Err(ImageError::Field { found });
         }
         if let Some(offset) = [14, 15, 20, 21, 22, 23].into_iter().find(|&at| bytes[at] != 0) {
             return Err(ImageError::Reserved { offset });
@@ -199,7 +199,7 @@ impl<R: FnMut(Range<usize>) -> Vec<u8>> Walk<'_, R> {
     }
 }
 
-/// The unsigned tag over the head: header up to the tag, part table, manifest.
+/// The tag over the head: header up to the tag, part table, manifest.
 pub(crate) fn head_tag(head: [&[u8]; 3]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     head.iter().for_each(|piece| {
@@ -233,5 +233,5 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
 }
 
-/// Offset of the head's tag in the header.
-pub(crate) const TAG_AT: usize = 48;
+/// Offset of the head's tag in the header, which it ends.
+pub const TAG_AT: usize = 48;

@@ -16,14 +16,14 @@
 //!   10   2  least protocol version of the shell
 //!   12   2  parts, 1 to 16
 //!   14   2  zero
-//!   16   4  key id; 0: unsigned. Others are reserved, and no reader of format 1 takes them.
-//!   20   4  counter that a signed image must raise; zero when unsigned
+//!   16   4  reserved: 0. No reader of format 1 takes another value.
+//!   20   4  zero
 //!   24   8  length of the file, a multiple of 64, at most 256 MiB
 //!   32   8  offset of the manifest
 //!   40   8  length of the manifest, 1 byte to 64 KiB
-//!   48  16  tag over bytes 0 to 47, the part table and the manifest; unsigned: the first 16 bytes of their BLAKE3
+//!   48  16  tag: the first 16 bytes of the BLAKE3 of bytes 0 to 47, the part table and the manifest
 //! part table, 64 bytes a part
-//!    0  16  target, ASCII `[a-z][a-z0-9-]*`, padded with zeros; `signature` is reserved
+//!    0  16  target, ASCII `[a-z][a-z0-9-]*`, padded with zeros; `signature` is a signature's, see `core/sign`
 //!   16   8  offset of the part
 //!   24   8  length of the part, 1 byte or more
 //!   32  32  BLAKE3 digest of the part
@@ -44,7 +44,7 @@ mod manifest;
 pub use builder::{ImageBuilder, lay_out};
 pub use error::{ImageError, ManifestError};
 pub use image::Image;
-pub use layout::{Layout, Part};
+pub use layout::{Layout, Part, TAG_AT};
 pub use manifest::{Arg, Array, Dir, Dtype, Kernel, Manifest, Scalar};
 
 /// First bytes of every image.
@@ -77,7 +77,7 @@ pub const HALO_MAX: u32 = 64;
 pub const TARGET_MODEL: &str = "model";
 /// Target tag of the part that gateware configures its role region from.
 pub const TARGET_RTL: &str = "rtl";
-/// Reserved tag: the part that will hold a signature over the head.
+/// Target tag of a signature, which is the last part if there is one. It is no part for any card.
 pub const TARGET_SIGNATURE: &str = "signature";
 
 const _: () = assert!(HEADER_BYTES + PARTS_MAX * ENTRY_BYTES <= 1472);

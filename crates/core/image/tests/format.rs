@@ -72,7 +72,7 @@ fn damage_has_its_name() {
     assert_eq!(read(b"#!/bin/sh").unwrap_err(), ImageError::Magic);
     assert_eq!(with(|b| b[9] = 2), ImageError::Format { found: 2 });
     assert_eq!(with(|b| b[9] = 2).code_name(), "image-version");
-    assert_eq!(with(|b| b[19] = 9), ImageError::Key { id: 9 });
+    assert_eq!(with(|b| b[19] = 9), ImageError::Field { found: 9 });
     assert_eq!(with(|b| b[15] = 1), ImageError::Reserved { offset: 15 });
     assert_eq!(with(|b| b[13] = 0), ImageError::PartCount { count: 0 });
     assert_eq!(with(|b| b[13] = 17), ImageError::PartCount { count: 17 });

@@ -24,6 +24,8 @@ pub struct Tagged<'a> {
 pub struct Trailer<'a> {
     /// What the tag is of: the frame from its first address to the end of the payload.
     pub message: &'a [u8],
+    /// Of claims, releases and their answers: the generation of the keys that the tag is by. Zero of all else.
+    pub generation: u32,
     /// The frame's number under its key.
     pub counter: u64,
     /// The tag, which nobody has checked.
@@ -43,7 +45,8 @@ impl<'a> Tagged<'a> {
         let (message, behind) = frame.split_at(usize::from(HEADER_END) + packet.payload.len());
         let truncated = |_| ParseError::Truncated { need: message.len() + size_of::<AuthTrailer>(), have: frame.len() };
         let (trailer, _) = AuthTrailer::ref_from_prefix(behind).map_err(|e| truncated(e.into_src()))?;
-        let trailer = Trailer { message, counter: trailer.counter.get(), tag: trailer.tag };
+        let (generation, counter) = (trailer.key.get(), trailer.counter.get());
+        let trailer = Trailer { message, generation, counter, tag: trailer.tag };
         Ok(Self { packet, trailer: Some(trailer) })
     }
 }
@@ -52,14 +55,18 @@ impl<'a> Tagged<'a> {
 ///
 /// # Panics
 /// If it is no frame of this family without a trailer: who sends it has just built it.
-pub fn with_trailer(frame: &[u8], seal: impl FnOnce(&[u8]) -> Option<(u64, [u8; 16])>) -> Option<Bytes> {
+pub fn with_trailer(
+    frame: &[u8],
+    generation: u32,
+    seal: impl FnOnce(&[u8]) -> Option<(u64, [u8; 16])>,
+) -> Option<Bytes> {
     let length = Packet::parse(frame).expect("a frame of ours without a trailer").payload.len();
     let end = usize::from(HEADER_END) + length;
     let mut out = Vec::with_capacity(end + size_of::<AuthTrailer>());
     out.extend_from_slice(&frame[..end]);
     out[VERSION_FLAGS] |= FLAG_AUTH;
     let (counter, tag) = seal(&out)?;
-    out.extend_from_slice(AuthTrailer { key: U32::ZERO, counter: U64::new(counter), tag }.as_bytes());
+    out.extend_from_slice(AuthTrailer { key: U32::new(generation), counter: U64::new(counter), tag }.as_bytes());
     Some(Bytes::from(out))
 }
 
@@ -79,17 +86,18 @@ mod tests {
     #[test]
     fn a_trailer_stands_behind_the_payload_and_the_padding_is_gone() {
         let plain = plain(&[9; 5]);
-        let frame = with_trailer(&plain, |message| Some((message.len() as u64, [0xaa; 16]))).unwrap();
+        let frame = with_trailer(&plain, 9, |message| Some((message.len() as u64, [0xaa; 16]))).unwrap();
         assert_eq!((plain.len(), frame.len()), (60, 32 + 5 + 28));
         assert_eq!(Packet::parse(&frame), Err(ParseError::Auth));
         let Tagged { packet, trailer } = Tagged::parse(&frame).unwrap();
         let trailer = trailer.unwrap();
         assert_eq!((packet.payload, packet.head.flags), (&[9; 5][..], FLAG_AUTH));
-        assert_eq!((trailer.message, trailer.counter, trailer.tag), (&frame[..37], 37, [0xaa; 16]));
+        assert_eq!((trailer.message, trailer.generation), (&frame[..37], 9));
+        assert_eq!((trailer.counter, trailer.tag), (37, [0xaa; 16]));
         for end in 37..frame.len() {
             assert!(matches!(Tagged::parse(&frame[..end]), Err(ParseError::Truncated { need: 65, .. })), "{end}");
         }
-        assert!(with_trailer(&plain, |_| None).is_none());
+        assert!(with_trailer(&plain, 0, |_| None).is_none());
         assert_eq!(Tagged::parse(&plain).unwrap().trailer, None);
     }
 }

@@ -11,4 +11,5 @@ pub mod racks;
 pub mod results;
 pub mod rogues;
 pub mod session;
+pub mod signatures;
 pub mod workers;

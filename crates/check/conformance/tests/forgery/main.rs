@@ -2,16 +2,16 @@
 //! owner has not asked for, and counters name what was tried.
 #![allow(missing_docs, unreachable_pub)]
 
-mod forge;
+mod generations;
 mod segment;
 
-use forge::{ATTACKS, Seen};
 use rackloom_card::{Config, Pace};
 use rackloom_host::{ClaimOptions, Event, Host, OpError, OpId};
-use rackloom_node::{Duration, Frame, Node, Rng};
+use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
-use rackloom_wire::{Counter, U32};
-use segment::{CARDS, Segment};
+use rackloom_stranger::{ATTACKS, Attack, Seen, announce, kind};
+use rackloom_wire::{Counter, FLAG_AUTH, U32};
+use segment::{CARDS, Segment, stranger};
 
 /// What the cards have executed, written, activated and read, as they count it.
 fn deeds(segment: &Segment) -> [u64; 4] {
@@ -19,7 +19,7 @@ fn deeds(segment: &Segment) -> [u64; 4] {
 }
 
 /// How an operation has ended.
-fn end_of(events: &[Event], op: OpId) -> Option<Result<(), OpError>> {
+pub fn end_of(events: &[Event], op: OpId) -> Option<Result<(), OpError>> {
     events.iter().find_map(|e| match e {
         Event::Completed { op: o, result } if *o == op => Some(result.clone().map(|_| ())),
         _ => None,
@@ -38,15 +38,16 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
     );
     assert!(ATTACKS.len() >= 25, "{}", ATTACKS.len());
     let mut failed = Vec::new();
-    for (name, seen, attack) in ATTACKS {
-        let mut segment = Segment::new(1);
-        let mut log = Vec::new();
-        let mut stranger = move |frame: &Frame, rng: &mut Rng| {
-            log.push(frame.clone());
-            attack(frame, &log, rng)
+    for attack in ATTACKS {
+        let Attack { name, seen, .. } = attack;
+        let (mut segment, mut stranger) = (Segment::new(1), stranger(1));
+        let mut upon = |frame: &Frame| {
+            stranger.hear(frame);
+            stranger.attack(attack)
         };
-        let under = match segment.run(Some(&mut stranger)) {
+        let under = match segment.run(Some(&mut upon)) {
             Ok(under) => under,
+            Err(OpError::Load { .. }) if *seen == Seen::Spoils => continue,
             Err(why) => {
                 failed.push(format!("{name}: the job failed: {why}"));
                 continue;
@@ -64,6 +65,7 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
             Seen::HostWrong => forged.wrong,
             Seen::HostReplayed => forged.replayed,
             Seen::Harmless => 1,
+            Seen::Spoils => 0,
         };
         if segment.attacks == 0 || deeds(&segment) != done || under > took * 2 || named == 0 {
             failed.push(format!(
@@ -91,21 +93,21 @@ fn seeds_of_mixed_attacks_make_nothing_wrong() {
             segment.restart_host();
             segment.settle(Duration::from_secs(6), &mut None);
         }
-        let mut log = segment.log.clone();
-        let drawn: Vec<_> = (0..=rng.below(4)).map(|_| &ATTACKS[rng.below(ATTACKS.len() as u64) as usize]).collect();
+        let mut stranger = stranger(seed);
+        segment.log.iter().for_each(|frame| stranger.hear(frame));
+        // Who spoils loads lets no job end.
+        let attacks: Vec<_> = ATTACKS.iter().filter(|attack| attack.seen != Seen::Spoils).collect();
+        let drawn: Vec<_> = (0..=rng.below(4)).map(|_| attacks[rng.below(attacks.len() as u64) as usize]).collect();
         let chance = [0.05, 0.3, 1.0][rng.below(3) as usize];
-        let attacks = drawn.clone();
-        let mut stranger = move |frame: &Frame, rng: &mut Rng| {
-            log.push(frame.clone());
-            let now: Vec<_> = attacks.iter().filter(|_| rng.chance(chance)).collect();
-            let mut sent: Vec<_> = now.into_iter().flat_map(|(.., attack)| attack(frame, &log, rng)).collect();
-            if rng.chance(chance) {
-                sent.push(log[rng.below(log.len() as u64) as usize].clone());
-            }
+        let mut upon = |frame: &Frame| {
+            stranger.hear(frame);
+            let now: Vec<_> = drawn.iter().filter(|_| rng.chance(chance)).collect();
+            let mut sent: Vec<_> = now.into_iter().flat_map(|attack| stranger.attack(attack)).collect();
+            sent.extend(stranger.some_heard().filter(|_| rng.chance(chance)));
             sent
         };
-        let names: Vec<_> = drawn.iter().map(|(name, ..)| *name).collect();
-        segment.run(Some(&mut stranger)).unwrap_or_else(|why| panic!("seed {seed}, {names:?}: {why}"));
+        let names: Vec<_> = drawn.iter().map(|attack| attack.name).collect();
+        segment.run(Some(&mut upon)).unwrap_or_else(|why| panic!("seed {seed}, {names:?}: {why}"));
         segment.cards.iter().filter_map(AnyCard::as_model).for_each(rackloom_card::Card::check_invariants);
     }
 }
@@ -124,7 +126,7 @@ fn what_was_recorded_before_restarts_is_of_no_use_after_them() {
         segment.settle(Duration::from_secs(3), &mut None);
         let before = deeds(&segment);
         let mut at = 0;
-        let mut replay = move |_: &Frame, _: &mut Rng| {
+        let mut replay = |_: &Frame| {
             let some: Vec<_> = recorded.iter().skip(at).take(3).cloned().collect();
             at += some.len();
             some
@@ -141,9 +143,8 @@ fn what_was_recorded_before_restarts_is_of_no_use_after_them() {
 fn a_forged_boot_number_costs_a_claim_one_more_question() {
     let mut segment = Segment::new(3);
     segment.settle(Duration::from_millis(300), &mut None);
-    let is_announce =
-        |f: &&Frame| forge::kind(f) == Some(rackloom_wire::Kind::DiscoveryAnnounce) && f[6..12] == CARDS[0].0;
-    let lie = forge::announce(segment.log.iter().find(is_announce).unwrap(), |a| a.boot = U32::new(999));
+    let is_announce = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::DiscoveryAnnounce) && f[6..12] == CARDS[0].0;
+    let lie = announce(segment.log.iter().find(is_announce).unwrap(), |a| a.boot = U32::new(999));
     segment.host.handle_frame(segment.now, 0, lie);
     let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
     let events = segment.settle(Duration::from_millis(10), &mut None);
@@ -181,4 +182,44 @@ fn who_lacks_a_key_is_told_so_on_either_side() {
     let events = segment.settle(Duration::from_millis(10), &mut None);
     let why = end_of(&events, op).unwrap().unwrap_err().to_string();
     assert!(why.contains("asks for a key: give --key FILE"), "{why}");
+}
+
+/// A refusal under a tag that was recorded refuses nothing but the claim that it answered.
+#[test]
+fn a_recorded_refusal_refuses_no_later_claim() {
+    let mut segment = Segment::new(6);
+    // Another host with a key has the card, until its lease runs out.
+    let keys = segment::keyring().of_host(rackloom_stranger::Keyring::STRANGER, 1 << 40);
+    let config = rackloom_host::Config::simulated(keys.address([0; 3]), 7, 10_000_000_000);
+    let mut other = Host::new(rackloom_host::Config { keys: Some(keys), ..config });
+    let (mut time, mut asked) = (Instant::ZERO, false);
+    let mut claims = |frame: &Frame| {
+        time += Duration::from_micros(1);
+        other.handle_frame(time, 0, frame.clone());
+        if !asked && other.card(CARDS[0]).is_some() {
+            asked = true;
+            other.claim(time, CARDS[0], ClaimOptions::default());
+        }
+        let frames = std::iter::from_fn(|| other.poll(time));
+        frames.filter_map(|said| if let Output::Transmit(_, frame) = said { Some(frame) } else { None }).collect()
+    };
+    segment.settle(Duration::from_millis(300), &mut Some(&mut claims));
+    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+    let events = segment.settle(Duration::from_millis(10), &mut None);
+    assert!(matches!(end_of(&events, op), Some(Err(OpError::Claimed { .. }))), "{events:?}");
+    let is_refusal = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::SessionRefuse) && f[..6] == segment.host.mac().0;
+    let recorded = segment.log.iter().find(is_refusal).expect("it was refused").clone();
+    assert!(recorded[14] & FLAG_AUTH != 0, "under a tag");
+    segment.settle(Duration::from_secs(6), &mut None);
+
+    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+    let mut again = |frame: &Frame| {
+        // As it was, and with the number of the claim that is asked now.
+        let mut numbered = recorded.to_vec();
+        numbered[20..24].copy_from_slice(&frame[20..24]);
+        vec![recorded.clone(), numbered.into()]
+    };
+    let events = segment.settle(Duration::from_millis(10), &mut Some(&mut again));
+    assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+    assert!(segment.attacks > 0 && segment.forged().wrong > 0, "{:?}", segment.forged());
 }

@@ -1,19 +1,18 @@
 //! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a
 //! stranger who hears all, has every address, and is heard before anybody else.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use bytes::Bytes;
-use rackloom_auth::{CardKey, RackKey};
-use rackloom_card::{Config as CardConfig, Keys as CardKeys, Pace};
-use rackloom_host::{Arg, Config, Event, Forged, Host, Job, JobEvent, JobOptions, Keys, OpError, Tile, Work};
+use rackloom_card::{Config as CardConfig, Pace};
+use rackloom_host::{Config, Event, Forged, Host, Job, JobEvent, JobOptions, OpError};
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
+use rackloom_stranger::{Keyring, Stranger};
+use rackloom_swarm::Hashes;
 use rackloom_wire::{Counter, MacAddr};
 
 pub const CARDS: [MacAddr; 2] = [MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2])];
-/// A host that has keys for the same cards, and is the stranger's.
-pub const OTHER_HOST: u16 = 2;
 const HOST: u16 = 1;
 const TILES: usize = 6;
 /// Elements of a tile: several frames in each direction.
@@ -22,7 +21,7 @@ const ELEMENTS: usize = 500;
 const HOP: Duration = Duration::from_micros(5);
 
 /// What a stranger makes of each frame that he hears: frames of his own.
-pub type Attack = dyn FnMut(&Frame, &mut Rng) -> Vec<Frame>;
+pub type Attack<'a> = dyn FnMut(&Frame) -> Vec<Frame> + 'a;
 
 pub struct Segment {
     pub now: Instant,
@@ -40,17 +39,13 @@ pub struct Segment {
     hosts: u64,
 }
 
-pub fn rack_key() -> RackKey {
-    RackKey::new([7; 16])
+/// One who hears all of this segment, and holds the keys of another host.
+pub fn stranger(seed: u64) -> Stranger {
+    keyring().stranger(seed)
 }
 
-pub fn card_key(card: MacAddr) -> CardKey {
-    rack_key().card(card.0, 0)
-}
-
-pub fn host_keys(number: u16, claims_from: u64) -> Keys {
-    let pairs: BTreeMap<_, _> = CARDS.map(|card| (card, card_key(card).host(number.into(), 0))).into();
-    Keys::new(number, pairs, claims_from)
+pub fn keyring() -> Keyring {
+    Keyring::new(CARDS)
 }
 
 impl Segment {
@@ -78,7 +73,7 @@ impl Segment {
         let card = |(unit, mac): (usize, MacAddr)| {
             let mut config = CardConfig::new(mac, Pace::Virtual);
             (config.unit, config.memory, config.boot, config.seed) = (unit as u16, 4 << 20, boot, boot.into());
-            config.keys = Some(CardKeys::new(card_key(mac), [(HOST, 0), (OTHER_HOST, 0)]));
+            config.keys = Some(Keyring::of_card(mac, [HOST]));
             Maker::shared().make(Kind::Model, config).unwrap()
         };
         self.cards = CARDS.into_iter().enumerate().map(card).collect();
@@ -100,12 +95,12 @@ impl Segment {
     }
 
     /// Runs the job to its end; how long it took, or why it failed. All results are compared.
-    pub fn run(&mut self, mut attack: Option<&mut Attack>) -> Result<Duration, OpError> {
+    pub fn run(&mut self, mut attack: Option<&mut Attack<'_>>) -> Result<Duration, OpError> {
         let began = self.now;
         let image = Bytes::from_static(rackloom_builtin_roles::image("burn").unwrap());
         self.host.solicit(self.now, Duration::from_micros(100));
         self.settle(Duration::from_millis(1), &mut None);
-        let work = Box::new(Hashes { got: vec![None; TILES] });
+        let work = Box::new(Hashes::new(TILES, ELEMENTS));
         let mut job = Job::start(self.now, &mut self.host, image, work, JobOptions::default());
         let limit = self.now + Duration::from_secs(30);
         while !job.is_over() {
@@ -124,16 +119,12 @@ impl Segment {
         let took = self.now - began;
         job.release(self.now, &mut self.host);
         self.settle(Duration::from_millis(2), &mut attack);
-        let work: Box<dyn std::any::Any> = job.into_work();
-        for (tile, got) in work.downcast::<Hashes>().unwrap().got.iter().enumerate() {
-            let right: Vec<u8> = (0..ELEMENTS).flat_map(|i| result(element(tile, i)).to_le_bytes()).collect();
-            assert!(got.as_deref() == Some(&right[..]), "tile {tile} is wrong, and nobody says so");
-        }
+        Hashes::check(job.into_work()).expect("and nobody says so");
         Ok(took)
     }
 
     /// Lets this time pass; what the host has told.
-    pub fn settle(&mut self, time: Duration, attack: &mut Option<&mut Attack>) -> Vec<Event> {
+    pub fn settle(&mut self, time: Duration, attack: &mut Option<&mut Attack<'_>>) -> Vec<Event> {
         let end = self.now + time;
         let mut events = Vec::new();
         loop {
@@ -161,7 +152,7 @@ impl Segment {
         events
     }
 
-    fn poll(&mut self, events: &mut Vec<Event>, attack: &mut Option<&mut Attack>) {
+    fn poll(&mut self, events: &mut Vec<Event>, attack: &mut Option<&mut Attack<'_>>) {
         let mut sent = Vec::new();
         while let Some(output) = self.host.poll(self.now) {
             match output {
@@ -177,7 +168,7 @@ impl Segment {
             }
         }
         for frame in sent {
-            let strange = attack.as_mut().map(|attack| attack(&frame, &mut self.rng)).unwrap_or_default();
+            let strange = attack.as_mut().map(|attack| attack(&frame)).unwrap_or_default();
             self.attacks += strange.len() as u64;
             // He is quicker than the frame that he has heard.
             self.wire.extend(strange.into_iter().map(|frame| (self.now + HOP, frame)));
@@ -190,41 +181,8 @@ impl Segment {
 }
 
 fn host(seed: u64, claims_from: u64) -> Host {
-    let keys = host_keys(HOST, claims_from);
+    let keys = keyring().of_host(HOST, claims_from);
     let mut config = Config::simulated(keys.address([0; 3]), seed, 10_000_000_000);
     config.keys = Some(keys);
     Host::new(config)
-}
-
-fn element(tile: usize, i: usize) -> u64 {
-    (tile as u64) << 52 | (i as u64) << 40 | 50
-}
-
-/// What the role makes of an element: 64 rounds of SplitMix64.
-fn result(element: u64) -> u64 {
-    (0..64).fold(element, |z, _| Rng::new(z).next_u64())
-}
-
-struct Hashes {
-    got: Vec<Option<Bytes>>,
-}
-
-impl Work for Hashes {
-    fn tiles(&self) -> usize {
-        TILES
-    }
-
-    fn tile_bytes(&self) -> u64 {
-        2 * (ELEMENTS as u64 * 8).next_multiple_of(64)
-    }
-
-    fn inputs(&mut self, tile: usize) -> Tile {
-        let words: Vec<u8> = (0..ELEMENTS).flat_map(|i| element(tile, i).to_le_bytes()).collect();
-        let args = vec![Arg::Input(0), Arg::Output(0), Arg::Value(ELEMENTS as u64)];
-        Tile { kernel: 0, inputs: vec![words.into()], output: ELEMENTS as u64 * 8, args }
-    }
-
-    fn output(&mut self, tile: usize, output: Bytes) {
-        assert!(self.got[tile].replace(output).is_none(), "tile {tile} was given twice");
-    }
 }

@@ -16,6 +16,7 @@ mod ports;
 mod random;
 mod results;
 mod session;
+mod signed;
 mod talker;
 
 mod suite {

@@ -165,6 +165,7 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
             | CardEvent::RoleEvent { .. }
             | CardEvent::MemoryFailed
             | CardEvent::Flashed { .. }
+            | CardEvent::Raised(_)
             | CardEvent::Rebooted
             | CardEvent::StreamsLost { .. }
             | CardEvent::MessageRefused { .. } => continue,
@@ -240,6 +241,7 @@ fn the_streams_are_rich() {
                 }
                 CardEvent::MemoryFailed => unreachable!("memory is sound here"),
                 CardEvent::Flashed { .. } | CardEvent::Rebooted => unreachable!("no card here has a flash"),
+                CardEvent::Raised(_) => unreachable!("no card here asks for signatures"),
             };
             seen[kind] += 1;
         }

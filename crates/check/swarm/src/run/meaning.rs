@@ -70,6 +70,12 @@ impl Run {
                     match result {
                         Ok(()) => oracle.check_loaded(digest)?,
                         Err(OpError::AwaitsRestart { .. }) => oracle.check_written(&digest)?,
+                        Err(OpError::Load { code: ErrorCode::ImageSignature, .. }) if !self.images.is_good(&digest) => {
+                            self.summary.unsigned += 1;
+                        }
+                        Err(why @ OpError::Load { code: ErrorCode::ImageSignature, .. }) => {
+                            return Err(format!("an image that is signed as asked was refused: {why}"));
+                        }
                         Err(_) => {}
                     }
                 }

@@ -7,13 +7,14 @@ use rackloom_wire::Scrub;
 use super::Run;
 use super::meaning::Doing;
 use crate::cells;
-use crate::images::IMAGES;
 use crate::slots::{self, SLOTS};
 use crate::world::FLASH;
 
 /// After the faults have stopped, everything under way completes within this time: the slowest are a load that has to
 /// notice a vanished card, and an operation that backs off at its longest.
 const SETTLE: Duration = Duration::from_secs(15);
+/// Within this time a host has given a silent card up, and the card has announced itself again.
+const UNHEARD: Duration = Duration::from_millis(2500);
 
 impl Run {
     /// Faults stop; everything under way must end within a bound.
@@ -113,7 +114,7 @@ impl Run {
 
     /// Loads an image into all cards; those that restart to run it get it again then.
     fn load_all(&mut self, host: usize) -> Result<(), String> {
-        let image = self.world.rng.below(IMAGES.len() as u64) as usize;
+        let image = &self.images.good[self.world.rng.below(2) as usize];
         self.claim_bad(host);
         self.finish("a claim of the bad card")?;
         for _ in 0..=usize::from(self.plan.flash) {
@@ -124,6 +125,10 @@ impl Run {
                 return Ok(());
             }
             self.run_for(10 * (FLASH.linger + FLASH.boot))?;
+            if self.plan.hostile.is_some() {
+                // A card with a key that has restarted has no key left to say so by: its host notices by silence.
+                self.run_for(UNHEARD)?;
+            }
             self.claim_all(host)?;
         }
         Err("without faults, a load did not reach all cards".to_owned())

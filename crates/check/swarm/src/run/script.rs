@@ -9,7 +9,7 @@ use rackloom_wire::{ErrorCode, Scrub};
 use super::Run;
 use super::meaning::Doing;
 use crate::cells;
-use crate::images::IMAGES;
+use crate::images::Image;
 use crate::slots::{self, SLOTS, Since, Tag};
 use crate::world::BAD_CARD;
 
@@ -116,7 +116,10 @@ impl Run {
 
     /// Loads some image into all cards that the host holds.
     fn load(&mut self, host: usize) {
-        let image = self.world.rng.below(IMAGES.len() as u64) as usize;
+        let mut image = &self.images.good[self.world.rng.below(2) as usize];
+        if self.plan.signed && self.world.rng.chance(0.5) {
+            image = &self.images.bad[self.world.rng.below(self.images.bad.len() as u64) as usize];
+        }
         self.load_image(host, image);
         // For the next time.
         self.claim_bad(host);
@@ -132,18 +135,18 @@ impl Run {
         }
     }
 
-    pub(super) fn load_image(&mut self, host: usize, image: usize) {
+    pub(super) fn load_image(&mut self, host: usize, image: &Image) {
         let macs: Vec<_> = self.world.rack.cards().iter().map(|c| c.mac).collect();
         let all_or_none = self.world.rng.chance(0.3);
         let commit = if all_or_none { Commit::AllOrNone } else { Commit::Each };
-        let bytes = IMAGES[image].bytes.clone();
+        let bytes = image.bytes.clone();
         // A load for all or none waits for the bad card, and ends in none.
         let bad = self.plan.bad_card.filter(|_| !all_or_none).map(|_| BAD_CARD);
         let op = self.world.with_host(host, |h, now| {
             let held: Vec<_> = macs.into_iter().chain(bad).filter(|m| h.claim_epoch(*m).is_some()).collect();
             h.load(now, &held, bytes, commit)
         });
-        self.start(host, op, Doing::Load { digest: IMAGES[image].digest, all_or_none });
+        self.start(host, op, Doing::Load { digest: image.digest, all_or_none });
     }
 
     fn write(&mut self, host: usize, card: usize, slot: usize) {

@@ -9,6 +9,7 @@ use crate::analyzer::{Claimed, Filter};
 use crate::discovery;
 use crate::guard::Verdict;
 use crate::session::Claim;
+use crate::{Keys, ReleaseReason};
 
 impl Card {
     /// What frames are judged by at present.
@@ -37,6 +38,7 @@ impl Card {
         let (mut packet, boot) = (tagged.packet, self.shell.config.boot);
         let Some(guard) = &mut self.guard else { return Ok(Some(packet)) };
         match guard.judge(boot, &packet.head, tagged.trailer.as_ref()) {
+            Verdict::Drop(_) if self.ignores_tags() => packet.head.flags |= FLAG_AUTH,
             Verdict::Drop(counter) => return Err(counter),
             Verdict::Ignore => return Ok(None),
             Verdict::NoKey => {
@@ -49,10 +51,58 @@ impl Card {
                 self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::StaleBoot, boot.into());
                 return Ok(None);
             }
+            Verdict::Revoked => {
+                self.shell.counters.inc(Counter::AuthUnknown);
+                self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::KeyRevoked, 0);
+                return Ok(None);
+            }
             Verdict::Take { proven: true } => packet.head.flags |= FLAG_AUTH,
             Verdict::Take { proven: false } => packet.head.flags &= !FLAG_AUTH,
         }
         Ok(Some(packet))
+    }
+
+    #[cfg(feature = "planted-bugs")]
+    fn ignores_tags(&self) -> bool {
+        self.shell.config.planted == Some(crate::PlantedBug::IgnoreTag)
+    }
+
+    #[cfg(not(feature = "planted-bugs"))]
+    #[allow(clippy::unused_self)]
+    const fn ignores_tags(&self) -> bool {
+        false
+    }
+
+    /// The card is given other keys. A claim whose key counts no more ends; all others go on. False if the card has no
+    /// key so far: whether it has one is decided when it is made.
+    pub fn rekey(&mut self, now: Instant, keys: Keys) -> bool {
+        let Some(guard) = &mut self.guard else { return false };
+        #[cfg(feature = "planted-bugs")]
+        let keys = match self.shell.config.planted {
+            Some(crate::PlantedBug::ServeRevoked) => keys.revoking_none(),
+            _ => keys,
+        };
+        let goes_on = guard.rekey(&keys);
+        self.shell.config.keys = Some(keys);
+        #[cfg(feature = "planted-bugs")]
+        let goes_on = match self.shell.config.planted {
+            Some(crate::PlantedBug::KeepRevoked) => true,
+            Some(crate::PlantedBug::ForgetClaims) => {
+                guard.forget_claims();
+                goes_on
+            }
+            _ => goes_on,
+        };
+        if !goes_on {
+            self.end_claim(now, ReleaseReason::Revoked);
+            self.settle(now);
+        }
+        true
+    }
+
+    /// Whether this host may have the card, as far as keys go.
+    pub(super) fn may_own(&self, host: MacAddr) -> bool {
+        self.guard.as_ref().is_none_or(|guard| guard.may_own(host))
     }
 
     /// Whether a frame is from whom its address says, as far as this card can tell.

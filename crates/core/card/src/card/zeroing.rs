@@ -48,7 +48,9 @@ impl Card {
         if self.zeroed_at.is_some() {
             return;
         }
-        let Some((head, body)) = self.session.take_next() else { return };
+        // While it waited its key may have been revoked.
+        let next = self.session.take_next().filter(|(head, _)| self.may_own(head.src));
+        let Some((head, body)) = next else { return };
         // A tag takes some of a frame's room.
         let most = self.shell.config.bulk - if self.guard.is_some() { BEAT } else { 0 };
         let claim = self.session.grant(now, &head, &body, most);

@@ -6,6 +6,9 @@ use bytes::Bytes;
 use rackloom_collective::{Command, Group, Memory, MemoryFailed, Report, Sequencer, SequencerConfig, Start};
 use rackloom_node::{Duration, Instant, Rng};
 use rackloom_wire::MacAddr;
+use rackloom_wire::link::Kind;
+
+use crate::cable::Cable;
 
 /// Memory below this address is no program's.
 pub(crate) const PRIVATE: u64 = 1 << 20;
@@ -30,10 +33,14 @@ impl Memory for Ddr {
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Faults {
-    /// Frames of a thousand that are lost, or come damaged, which Ethernet's check sequence makes the same.
+    /// Frames of a thousand that are lost.
     pub(crate) loss: u64,
     pub(crate) twice: u64,
     pub(crate) late: u64,
+    /// Bits between two that a cable flips, on average; 0: none is.
+    pub(crate) flip_every: u64,
+    /// Cards take damaged frames as well: to show that tests would see it.
+    pub(crate) is_blind: bool,
 }
 
 /// Cards in a full mesh: port `q + 1` of card `p`, or `q` if `q > p`, leads to card `q`.
@@ -45,6 +52,11 @@ pub(crate) struct Mesh {
     pub(crate) now: Instant,
     pub(crate) faults: Faults,
     pub(crate) rng: Rng,
+    cable: Cable,
+    /// Frames that came damaged, which the check at their end has shown.
+    pub(crate) damaged: u64,
+    /// Frames with bytes of messages, by sender and receiver.
+    pub(crate) data: BTreeMap<(usize, usize), u64>,
     pub(crate) ended: BTreeMap<(usize, u64), (Instant, Report)>,
 }
 
@@ -54,6 +66,21 @@ pub(crate) fn port(from: usize, to: usize) -> u8 {
 
 pub(crate) fn far(from: usize, port: u8) -> usize {
     if usize::from(port) > from { port.into() } else { usize::from(port) - 1 }
+}
+
+/// Which of their links a group's cards use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    All,
+    /// Those to the next and the last in the order of ranks: what is for others is passed on.
+    Ring,
+}
+
+pub(crate) fn group(members: &[usize], links: Use) -> Group {
+    let n = members.len();
+    let uses = |a: usize, b: usize| a != b && (links == Use::All || (a + 1) % n == b || (b + 1) % n == a);
+    let row = |a: usize| (0..n).map(|b| uses(a, b).then(|| port(members[a], members[b]))).collect();
+    Group::new((0..n).map(row).collect())
 }
 
 pub(crate) fn config(n: usize, card: usize, epoch: u32) -> SequencerConfig {
@@ -71,12 +98,8 @@ impl Mesh {
         });
         let cards = cards.collect();
         let (now, wires, cut, ended) = (Instant::ZERO, BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Self { cards, wires, cut, number: 0, now, faults, rng, ended }
-    }
-
-    pub(crate) fn group(&self, members: &[usize]) -> Group {
-        let row = |a: &usize| members.iter().map(|b| (a != b).then(|| port(*a, *b))).collect();
-        Group::new(members.iter().map(row).collect())
+        let cable = Cable::new(faults.flip_every, seed);
+        Self { cards, wires, cut, number: 0, now, faults, rng, cable, damaged: 0, data: BTreeMap::new(), ended }
     }
 
     /// Starts a program whose commands lie at `at` of the card's memory.
@@ -102,17 +125,27 @@ impl Mesh {
             let (sequencer, ddr) = &mut self.cards[card];
             while let Some((at, frame)) = sequencer.poll(self.now, ddr) {
                 let to = far(card, at);
+                if frame[15] == Kind::LinkData as u32 as u8 {
+                    *self.data.entry((card, to)).or_default() += 1;
+                }
                 let is_cut = self.cut.contains(&(card.min(to), card.max(to)));
                 if self.rng.below(1000) < self.faults.loss || is_cut {
                     continue;
                 }
                 let copies = 1 + u64::from(self.rng.below(1000) < self.faults.twice);
                 for _ in 0..copies {
+                    let (frame, is_whole) = self.cable.pass(&frame);
+                    if !is_whole {
+                        self.damaged += 1;
+                        if !self.faults.is_blind {
+                            continue;
+                        }
+                    }
                     let is_late = self.rng.below(1000) < self.faults.late;
                     let late = if is_late { self.rng.below(200_000) } else { 0 };
                     let at = self.now + Duration::from_nanos(1000 + late);
                     self.number += 1;
-                    self.wires.insert((at, self.number), (to, port(to, card), frame.clone()));
+                    self.wires.insert((at, self.number), (to, port(to, card), frame));
                 }
             }
             sequencer.check_invariants();

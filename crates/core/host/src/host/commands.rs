@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use rackloom_bridge::Window;
 use rackloom_node::{Duration, Instant};
+use rackloom_sign::Policy;
 use rackloom_transport::Backoff;
 use rackloom_wire::{
     CARDS, ErrorCode, Head, IMAGE_BYTES_MAX, IntoBytes, Kind, LAUNCH_ARGS, MacAddr, ROLE_PRIVATE, Scrub, Solicit, U32,
@@ -12,13 +13,24 @@ use super::Host;
 use super::state::{Go, Place, Source};
 use crate::card_info::CardInfo;
 use crate::config::ClaimOptions;
-use crate::error::OpError;
+use crate::error::{CardName, OpError};
 use crate::event::{Event, OpId, Outcome};
 use crate::launcher::Launch;
 use crate::loader::{Commit, Loader};
 use crate::peer::PeerState;
 use crate::request::{Ask, Request};
 use crate::session::Session;
+
+/// Which of these cards may not have the image, each with the reason.
+fn not_allowed(policy: &Policy, image: &[u8], members: &[(&CardInfo, u16)]) -> Vec<OpError> {
+    let signature = rackloom_sign::signature_of(image);
+    let name = |card: &CardInfo| CardName { mac: card.mac, unit: Some(card.unit) };
+    let refused = |(card, _): &(&CardInfo, u16)| {
+        let why = policy.admits(card.mac, card.unit, &signature).err()?;
+        Some(OpError::NotAllowed { card: name(card), why })
+    };
+    members.iter().filter_map(refused).collect()
+}
 
 /// Largest read, and largest output region of a launch.
 const TRANSFER_MAX: u64 = 1 << 32;
@@ -51,6 +63,9 @@ impl Host {
         if self.peers.get(&card).is_some_and(|p| p.boots.are_shared(now)) {
             let card = self.name(card);
             return self.failed(OpError::AddressShared { card });
+        }
+        if let Some(guard) = self.peers.get_mut(&card).and_then(|p| p.guard.as_mut()) {
+            guard.begin_claim();
         }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let (epoch, most) = self.peers.get(&card).map_or((0, u16::MAX), |p| (p.last_epoch, p.bulk_max));
@@ -119,6 +134,11 @@ impl Host {
         if members.is_empty() {
             return self.failed(OpError::UnknownCard { card: self.name(first) });
         }
+        let not_allowed = match &self.config.policy {
+            Some(policy) => not_allowed(policy, &image, &members),
+            None => Vec::new(),
+        };
+        members.retain(|(card, _)| not_allowed.iter().all(|why| why.card() != card.mac));
         // Two: the load may have to begin anew.
         let seq = self.next_seq;
         self.next_seq = self.next_seq.wrapping_add(2);
@@ -131,7 +151,8 @@ impl Host {
         self.patience.serve(now);
         let op = OpId(self.next_op);
         self.next_op += 1;
-        let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
+        let mut loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
+        loader.leave_out(not_allowed);
         self.ops.insert(op, Place { card: None, begun: now, deadline: None, limit: None });
         self.loads.insert(op, loader);
         self.ready.push_back(Source::Load(op));

@@ -71,11 +71,14 @@ impl Host {
         let Some((pong, _)) = packet.view::<rackloom_wire::Pong>() else { return self.ignore() };
         let card = packet.head.src;
         let peer = self.peers.get_mut(&card).expect("the caller has seen it");
-        match peer.boots.hear(now, pong.boot.get(), Some(packet.head.seq), self.next_seq) {
+        // Under a key a pong of the claim is the card's own; one without a claim proves nothing: strangers can say it.
+        let heard = match peer.guard {
+            Some(_) => Heard::Present,
+            None => peer.boots.hear(now, pong.boot.get(), Some(packet.head.seq), self.next_seq),
+        };
+        match heard {
             // Its announcement, if it was heard already, has said the same.
             Heard::Present => {}
-            // Under a key a pong of the claim is the card's own, and one without a claim proves nothing.
-            _ if peer.guard.is_some() => {}
             Heard::Late => return,
             Heard::Rival => return self.contest(now, card),
             Heard::New => {
@@ -250,7 +253,11 @@ impl Host {
                     return;
                 }
                 let said = peer.guard.as_mut().map(|guard| begin_session(guard, packet, grant));
-                let restarted = match peer.boots.hear(now, grant.boot.get(), Some(packet.head.seq), next_seq) {
+                let heard = match said {
+                    Some(_) => Heard::Present,
+                    None => peer.boots.hear(now, grant.boot.get(), Some(packet.head.seq), next_seq),
+                };
+                let restarted = match heard {
                     _ if said.is_some() => false,
                     Heard::Present => peer.info.boot != grant.boot.get(),
                     Heard::New => true,
@@ -341,8 +348,9 @@ impl Host {
                 if code == ErrorCode::StaleBoot
                     && let Some(guard) = &mut peer.guard
                 {
-                    // Announced was another boot, by mistake or malice. This is the card's own word.
-                    if guard.learn_boot(r.detail.get() as u32) {
+                    // Announced was another boot, by mistake or malice, or the card has other keys. This is its own
+                    // word.
+                    if guard.learn(r.detail.get() as u32) {
                         request.next_part(now, request.seq);
                         self.ask_due(now, card);
                     }

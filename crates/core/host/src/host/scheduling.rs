@@ -112,8 +112,8 @@ impl Host {
             let (card, waited) = (place.card.unwrap_or_default(), now - place.begun);
             let name = self.name(card);
             let peer = self.peers.get(&card);
-            let why = match peer.filter(|p| p.claims_in_vain(op, now, interval)) {
-                Some(_) => OpError::KeyIgnored { card: name, waited },
+            let why = match peer.and_then(|p| p.claims_in_vain(op, now, interval)) {
+                Some(guard) => OpError::KeyIgnored { card: name, waited, generation: guard.unknown() },
                 None => OpError::Deadline { card: name, waited, seen: peer.map(|p| p.last_seen(now)) },
             };
             self.give_up(now, op, why);

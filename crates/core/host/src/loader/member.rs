@@ -74,6 +74,26 @@ impl Member {
         }
     }
 
+    /// A card that gets nothing of the load, for this reason.
+    pub(super) fn left_out(why: OpError, now: Instant) -> Self {
+        Self {
+            name: why.name(),
+            epoch: 0,
+            config_rate: 0,
+            rate: None,
+            state: State::Failed(why),
+            tour: 0,
+            progress_at: now,
+            answered: 0,
+            report: Vec::new(),
+            lacks: 0,
+            least: u32::MAX,
+            least_repaired: u32::MAX,
+            fruitless: 0,
+            took: None,
+        }
+    }
+
     /// The same card at the begin of a load.
     pub(super) fn anew(&self) -> Self {
         Self {

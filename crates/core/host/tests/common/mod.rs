@@ -5,7 +5,7 @@ use rackloom_host::{CardName, ClaimOptions, Config, Event, Host, OpError, OpId, 
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
     Announce, AnnounceReason, CardKind, CardState, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet,
-    Pong, U16, U32, U64,
+    Pong, Tagged, U16, U32, U64,
 };
 
 pub const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
@@ -139,7 +139,7 @@ impl Bench {
     /// The only frame that it sends now, which has this kind.
     pub fn sent(&mut self, kind: Kind) -> Frame {
         let frames = self.poll().frames;
-        let kinds: Vec<_> = frames.iter().map(|f| Packet::parse(f).unwrap().head.kind).collect();
+        let kinds: Vec<_> = frames.iter().map(|f| Tagged::parse(f).unwrap().packet.head.kind).collect();
         assert_eq!(kinds, [kind]);
         frames.into_iter().next().unwrap()
     }

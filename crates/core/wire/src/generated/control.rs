@@ -1068,6 +1068,8 @@ pub enum ErrorCode {
     KeyNeeded = 12,
     /// The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag.
     StaleBoot = 13,
+    /// The key that the claim has a tag by was revoked on this card.
+    KeyRevoked = 14,
     /// The image is larger than the staging area.
     ImageTooLarge = 16,
     /// The staged bytes do not have the digest announced.
@@ -1082,6 +1084,8 @@ pub enum ErrorCode {
     ImagePart = 21,
     /// The role needs more memory than the card has.
     ImageMemory = 22,
+    /// The image is not signed as the card demands: by whom it knows, and no older than what has run.
+    ImageSignature = 23,
     /// The kernel trapped: out of bounds, division by zero, unreachable.
     KernelTrap = 32,
     /// The kernel ran longer than its bound.
@@ -1110,6 +1114,7 @@ impl ErrorCode {
             11 => Self::Unsupported,
             12 => Self::KeyNeeded,
             13 => Self::StaleBoot,
+            14 => Self::KeyRevoked,
             16 => Self::ImageTooLarge,
             17 => Self::ImageDigest,
             18 => Self::ImageFormat,
@@ -1117,6 +1122,7 @@ impl ErrorCode {
             20 => Self::ImageTarget,
             21 => Self::ImagePart,
             22 => Self::ImageMemory,
+            23 => Self::ImageSignature,
             32 => Self::KernelTrap,
             33 => Self::KernelFuel,
             34 => Self::Cancelled,
@@ -1142,6 +1148,7 @@ impl ErrorCode {
             Self::Unsupported => "unsupported",
             Self::KeyNeeded => "key-needed",
             Self::StaleBoot => "stale-boot",
+            Self::KeyRevoked => "key-revoked",
             Self::ImageTooLarge => "image-too-large",
             Self::ImageDigest => "image-digest",
             Self::ImageFormat => "image-format",
@@ -1149,6 +1156,7 @@ impl ErrorCode {
             Self::ImageTarget => "image-target",
             Self::ImagePart => "image-part",
             Self::ImageMemory => "image-memory",
+            Self::ImageSignature => "image-signature",
             Self::KernelTrap => "kernel-trap",
             Self::KernelFuel => "kernel-fuel",
             Self::Cancelled => "cancelled",
@@ -1175,6 +1183,7 @@ impl ErrorCode {
             Self::StaleBoot => {
                 "The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag."
             }
+            Self::KeyRevoked => "The key that the claim has a tag by was revoked on this card.",
             Self::ImageTooLarge => "The image is larger than the staging area.",
             Self::ImageDigest => "The staged bytes do not have the digest announced.",
             Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",
@@ -1184,6 +1193,9 @@ impl ErrorCode {
                 "The part for this card is not acceptable: invalid module, missing kernel, wrong import."
             }
             Self::ImageMemory => "The role needs more memory than the card has.",
+            Self::ImageSignature => {
+                "The image is not signed as the card demands: by whom it knows, and no older than what has run."
+            }
             Self::KernelTrap => "The kernel trapped: out of bounds, division by zero, unreachable.",
             Self::KernelFuel => "The kernel ran longer than its bound.",
             Self::Cancelled => "The launch was cancelled, or its role replaced, before it ended.",
@@ -1222,7 +1234,7 @@ const _: () = assert!(size_of::<Header>() == 18);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct AuthTrailer {
-    /// Zero: which key it is follows from the addresses and the kind.
+    /// Of claims, releases and their answers: the generation of the rack's keys that the tag is by. Zero of all else.
     pub key: U32,
     /// Grows with each frame under this key, so that a repeated frame is recognised.
     pub counter: U64,
