@@ -36,6 +36,7 @@ mod limits;
 pub mod ring;
 mod server;
 mod shared;
+mod spare;
 mod spin;
 mod sys;
 mod tls;

@@ -38,7 +38,8 @@ impl Default for Limits {
     }
 }
 
-/// How long a thread spins before it sleeps; not at all on a machine with one processor.
+/// How long a thread spins before it sleeps; not at all on a machine with one processor, and over
+/// TCP with fewer than four.
 ///
 /// A sleep and a wake-up cost each side some microseconds; but a thread that spins keeps a processor from the very
 /// process that it waits for, if no other is free. So the time adapts: it halves after each spin that fails, down to

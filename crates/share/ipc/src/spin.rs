@@ -21,10 +21,22 @@ pub(crate) struct Spinner {
 const PATIENCE: [u32; 2] = [32, 1024];
 
 impl Spinner {
+    /// For one who looks at memory.
     pub(crate) fn new(spin: Spin) -> Self {
+        Self::with_processors(spin, 2)
+    }
+
+    /// For one whose every look is a call of the system. The kernel's half of the connection wants a processor as well:
+    /// on two, a thread that looks delays the answer that it waits for.
+    pub(crate) fn by_calls(spin: Spin) -> Self {
+        Self::with_processors(spin, 4)
+    }
+
+    /// Spins if there are so many processors, else not at all.
+    fn with_processors(spin: Spin, least: usize) -> Self {
         static CPUS: OnceLock<usize> = OnceLock::new();
         let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let max = if cpus > 1 { Duration::from_micros(u64::from(spin.us_max)) } else { Duration::ZERO };
+        let max = if cpus >= least { Duration::from_micros(u64::from(spin.us_max)) } else { Duration::ZERO };
         Self { max, now: max, sleeps: 0, patience: PATIENCE[0] }
     }
 
@@ -86,5 +98,12 @@ mod tests {
         assert!(spinner.until(|| true));
         assert_eq!(spinner.now, spinner.max);
         assert!(!Spinner::new(Spin::OFF).until(|| true), "off looks not even once");
+    }
+
+    #[test]
+    fn who_looks_by_calls_needs_more_processors() {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!(Spinner::new(Spin::default()).until(|| true), cpus >= 2);
+        assert_eq!(Spinner::by_calls(Spin::default()).until(|| true), cpus >= 4);
     }
 }

@@ -40,7 +40,8 @@ struct Raw {
 
 fn connect(endpoint: &Endpoint) -> OwnedFd {
     let Endpoint::Unix(path) = endpoint else { unreachable!() };
-    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    let flags = SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
     rustix::net::connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
     socket
 }

@@ -47,6 +47,14 @@ impl Home {
         let _ = remove(&self.folder); // What is left is swept by the next one.
     }
 
+    /// Lets others pass through the folder, to what they can name and may enter below.
+    ///
+    /// # Errors
+    /// The system does not allow it.
+    pub(crate) fn let_through(&self) -> io::Result<()> {
+        fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o711))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.folder
     }

@@ -211,8 +211,8 @@ fn is_not_read() {
         let (_, complained) = ended(silent);
         assert!(complained.contains("ended"), "{complained}");
         let whole = rest.lines().filter(|line| line.len() == 16).count();
-        // What waits in the program is bounded.
-        assert!((16 << 20..100 << 20).contains(&(whole * 17)), "{endpoint}: {} bytes", rest.len());
+        // What waits in the program is bounded: the rest is lost, unless it was printed after the first was read.
+        assert!((16 << 20..20 * (8 << 20)).contains(&(whole * 17)), "{endpoint}: {} bytes", rest.len());
         assert!(complained.contains("printed more than"), "{endpoint}: {complained}");
     }
 }

@@ -203,8 +203,9 @@ impl Bulk {
         if let Some(block) = block.get() {
             return Ok(block);
         }
-        let fresh = Block::new(self.len as usize).map_err(ChannelError::io("get memory for bulk"))?;
-        Ok(block.get_or_init(|| Arc::new(fresh)))
+        let Link::Tcp(link) = &self.core.link else { unreachable!("remote places are of TCP") };
+        let spare = link.block(self.len).map_err(ChannelError::io("get memory for bulk"))?;
+        Ok(block.get_or_init(|| spare))
     }
 
     fn memory(&self) -> Result<(Memory, usize), ChannelError> {
@@ -258,8 +259,8 @@ impl Drop for Bulk {
                     let _ = self.core.send_any(control::ARENA_FREE, &id.to_le_bytes());
                 }
             }
-            (Link::Tcp(link), Place::Remote { transfers, .. }) => {
-                link.release(&self.core, self.len, &lock(transfers));
+            (Link::Tcp(link), Place::Remote { block, transfers }) => {
+                link.release(&self.core, self.len, block.get(), &lock(transfers));
             }
             _ => {}
         }

@@ -117,6 +117,14 @@ impl Link {
         }
     }
 
+    /// Whether a new leader waits before it looks.
+    pub(super) fn waits_first(&self) -> bool {
+        match self {
+            Self::Shm(_) => false,
+            Self::Tcp(link) => link.waits_first(),
+        }
+    }
+
     /// Takes what has arrived, without waiting.
     pub(super) fn drain(&self, batch: &mut Batch) -> Result<(), Closed> {
         match self {

@@ -107,6 +107,9 @@ impl Dispatcher {
 
     fn lead<T>(&self, core: &Core, deadline: Option<Instant>, done: &mut dyn FnMut() -> Option<T>) -> Option<T> {
         core.link.enter();
+        if core.link.waits_first() {
+            core.link.sleep(core, deadline);
+        }
         loop {
             let handled = self.handle(core);
             if let Some(found) = done() {

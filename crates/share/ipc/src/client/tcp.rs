@@ -18,6 +18,7 @@ use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::hello::{Hello, Role, Token, Welcome};
 use crate::limits::{GRACE, GREETING_TIMEOUT, LAST_WORDS, Spin};
+use crate::spare::Spare;
 use crate::spin::Spinner;
 use crate::sys::map::Block;
 use crate::sys::socket;
@@ -43,6 +44,8 @@ pub(super) struct TcpLink {
     /// Transfers that the server may forget.
     dropped: Mutex<Vec<u64>>,
     held: Mutex<(u64, usize)>,
+    /// Memory of past transfers from the server.
+    spare: Mutex<Spare>,
     bytes_max: u64,
     count_max: usize,
 }
@@ -77,7 +80,7 @@ impl TcpLink {
             bulk,
             tx: Mutex::default(),
             rx: Mutex::default(),
-            spinner: Mutex::new(Spinner::new(spin)),
+            spinner: Mutex::new(Spinner::by_calls(spin)),
             poke: poke.map_err(|e| ChannelError::io("make an event")(e.into()))?,
             parked: AtomicBool::new(false),
             bulk_tx: Mutex::new(1),
@@ -85,6 +88,7 @@ impl TcpLink {
             arrived: Condvar::new(),
             dropped: Mutex::default(),
             held: Mutex::new((0, 0)),
+            spare: Mutex::default(),
             bytes_max: welcome.bulk_bytes_max,
             count_max: welcome.bulk_count_max as usize,
         })
@@ -162,6 +166,12 @@ impl TcpLink {
         lock(&self.rx).has_message() || self.main.has_unread()
     }
 
+    /// Whether a new leader waits before it looks: a look is a call of the system, and the answer to what was just sent
+    /// is not there yet.
+    pub(super) fn waits_first(&self) -> bool {
+        !self.holds_messages()
+    }
+
     pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
         let mut rx = lock(&self.rx);
         let come = lock(&self.spinner).until(|| match self.main.recv_some(rx.room()) {
@@ -172,10 +182,17 @@ impl TcpLink {
             Ok(None) => core.closed().is_some(),
             Err(_) => true, // Whoever reads next gets the same.
         });
-        drop(rx);
         if come {
             return;
         }
+        if deadline.is_none()
+            && let Some(come) = self.main.recv_waiting(rx.room())
+        {
+            // An end, or an error, is there for whoever reads next.
+            rx.filled(come.unwrap_or(0));
+            return;
+        }
+        drop(rx);
         if socket::poll([(self.main.fd(), PollFlags::IN)], deadline).is_err() {
             core.close(Closed::PeerGone);
         }
@@ -300,11 +317,19 @@ impl TcpLink {
         Ok(())
     }
 
-    /// Undoes [`Self::reserve`], and forgets the transfers.
-    pub(super) fn release(&self, core: &Core, len: u64, transfers: &[u64]) {
+    /// Memory for bytes of the server.
+    pub(super) fn block(&self, len: u64) -> std::io::Result<Arc<Block>> {
+        lock(&self.spare).take(len as usize)
+    }
+
+    /// Undoes [`Self::reserve`] and [`Self::block`], and forgets the transfers.
+    pub(super) fn release(&self, core: &Core, len: u64, block: Option<&Arc<Block>>, transfers: &[u64]) {
         {
             let mut expected = lock(&self.expected);
             transfers.iter().for_each(|id| drop(expected.remove(id)));
+        }
+        if let Some(block) = block {
+            lock(&self.spare).keep(block);
         }
         self.forget(core, transfers);
         let mut held = lock(&self.held);

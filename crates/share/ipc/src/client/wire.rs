@@ -68,6 +68,12 @@ impl Wire {
         }
     }
 
+    /// Waits for bytes and receives what is there, in one call of the system: 0 bytes if the other end has closed, or
+    /// this one by [`Self::shut`]. `None` within TLS, where what comes need not be bytes for us.
+    pub(super) fn recv_waiting(&self, out: &mut [u8]) -> Option<io::Result<usize>> {
+        self.secure.is_none().then(|| socket::recv_waiting(&self.socket, out))
+    }
+
     /// Whether bytes have come that nobody has received, and for which [`Self::fd`] does not become ready.
     pub(super) fn has_unread(&self) -> bool {
         self.secure.as_ref().is_some_and(|secure| lock(secure).has_unread())

@@ -61,7 +61,7 @@ impl TcpPeer {
             bulk,
             bulk_started: AtomicBool::new(false),
             wake: rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-            rx: Mutex::new(Rx { decoder: Decoder::default(), spinner: Spinner::new(limits.spin) }),
+            rx: Mutex::new(Rx { decoder: Decoder::default(), spinner: Spinner::by_calls(limits.spin) }),
             tx: Mutex::default(),
             store: Mutex::default(),
             store_changed: Condvar::new(),
@@ -312,7 +312,7 @@ impl TcpPeer {
         if !store.has_room(&self.limits, what.len) {
             return Err(ChannelError::Quota { asked: what.len });
         }
-        let block = store.block(len).map_err(ChannelError::io("get memory for bulk"))?;
+        let block = store.spare.take(len).map_err(ChannelError::io("get memory for bulk"))?;
         store.add(what.len);
         Ok(Given::remote(Remote { peer: Arc::downgrade(self), id: what.id, len: what.len, block }))
     }
@@ -333,7 +333,7 @@ impl TcpPeer {
     /// Returns a buffer's bytes to the quota.
     pub(super) fn release(&self, len: u64, block: &Arc<Block>) {
         let mut store = lock(&self.store);
-        store.keep(block);
+        store.spare.keep(block);
         store.bytes -= len;
         store.count -= 1;
         drop(store);
@@ -380,7 +380,7 @@ impl TcpPeer {
                 }
                 store = wait(&self.store_changed, store);
             }
-            let block = store.block(len)?;
+            let block = store.spare.take(len)?;
             store.add(first.total);
             Remote { peer: Arc::downgrade(self), id: first.id, len: first.total, block }
         };

@@ -108,6 +108,11 @@ pub(crate) fn recv_some(socket: &OwnedFd, out: &mut [u8]) -> io::Result<Option<u
     }
 }
 
+/// Waits for bytes and receives what is there: 0 bytes if either end has closed.
+pub(crate) fn recv_waiting(socket: &OwnedFd, out: &mut [u8]) -> io::Result<usize> {
+    retry(|| rustix::net::recv(socket, &mut *out, RecvFlags::empty()).map(|(got, _)| got))
+}
+
 /// Waits for a wanted event of one of `files`, or for the deadline; returns the events of each, all empty at the
 /// deadline.
 pub(crate) fn poll<const N: usize>(

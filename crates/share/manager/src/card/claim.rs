@@ -107,6 +107,18 @@ impl Card {
         }
     }
 
+    /// Whether the manager's policy lets this card have an image.
+    ///
+    /// # Errors
+    /// It does not, or the card is not there.
+    pub(super) fn admits(&self, image: &[u8]) -> Result<(), Error> {
+        let (rack, mac) = {
+            let state = lock(&self.state);
+            (Arc::clone(&state.rack), state.mac)
+        };
+        rack.admits(mac, image)
+    }
+
     /// This host has claimed the card anew.
     pub(super) fn claimed(&self, rack: &Arc<Rack>, info: &CardInfo) {
         let mut state = lock(&self.state);

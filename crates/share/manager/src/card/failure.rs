@@ -12,7 +12,7 @@ pub(super) const GONE: Code = Code(CL_DEVICE_NOT_AVAILABLE);
 pub(super) const fn code(error: &Error) -> Code {
     match error {
         _ if is_loss(error) => GONE,
-        Error::Op(OpError::Load { .. }) => Code(CL_INVALID_PROGRAM_EXECUTABLE),
+        Error::Op(OpError::Load { .. } | OpError::NotAllowed { .. }) => Code(CL_INVALID_PROGRAM_EXECUTABLE),
         // A kernel that trapped or timed out, or a refusal in spite of the checks here.
         _ => Code(CL_OUT_OF_RESOURCES),
     }

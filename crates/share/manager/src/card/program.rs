@@ -7,6 +7,7 @@ use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE, CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE,
     CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE, CL_SUCCESS,
 };
+use rackloom::{Error, OpError};
 use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
 use rackloom_opencl_wire::{Build, Form};
 use rackloom_sync::lock;
@@ -56,6 +57,15 @@ impl CardProgram {
             Ok(image) => image,
             Err(why) => return Ok(failed(CL_INVALID_BINARY, format!("{}: {why}\n", why.code_name()))),
         };
+        // Before a registry or a neighbour is asked for anything.
+        match card.admits(image.bytes()) {
+            Ok(()) => {}
+            Err(Error::Op(why @ OpError::NotAllowed { .. })) => {
+                let code = why.code_name().unwrap_or_default();
+                return Ok(failed(CL_INVALID_BINARY, format!("{code}: {}: {}\n", card.name, why.reason())));
+            }
+            Err(why) => return Ok(failed(CL_BUILD_PROGRAM_FAILURE, format!("cannot check the image: {why}\n"))),
+        }
         let manifest = image.manifest();
         let kernels = manifest.kernels.iter().map(|k| k.name.clone()).collect();
         let name = format!("{} {}", manifest.name, manifest.version);

@@ -13,12 +13,14 @@ use super::tenancy::Sharing;
 use crate::metrics::Metrics;
 
 /// Options for sharing cards.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CardOptions {
     /// How many tenants each card serves at a time.
     pub sharing: Sharing,
     /// Time limit of a kernel, a load, or the transfer of a piece; what takes longer is cancelled.
     pub deadline: Duration,
+    /// Who may sign the images that tenants bring; `None`: any image goes, as far as the cards take it.
+    pub signers: Option<rackloom::Policy>,
 }
 
 /// The cards of a segment that this manager holds. They are zeroed and released when this is dropped.
@@ -39,7 +41,8 @@ impl CardRack {
     /// # Errors
     /// The segment cannot be reached, no card answers, or none can be claimed.
     pub fn connect(net: &Net, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
-        let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
+        let more =
+            RackOptions { jumbo: true, deadline: options.deadline, policy: options.signers, ..RackOptions::default() };
         let to = net.clone();
         let connect = Box::new(move || Rack::connect(&to, more.clone()));
         Self::claim(connect, options.sharing, metrics, add).with_context(|| format!("cannot share cards of {net}"))

@@ -6,6 +6,7 @@
 //! bounds for its children has no processes of its own. Where version 2 has no controllers for us, groups in the trees
 //! of version 1 have the bounds.
 
+mod processors;
 mod trees;
 mod version_1;
 mod version_2;
@@ -14,9 +15,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use processors::Demand;
 pub(crate) use trees::trees;
 use trees::{Tree, Version};
 
@@ -35,6 +37,11 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Groups {
     all: Vec<GroupOfAll>,
+    /// Of version 1, in a tree of `cpu` alone: used once the processors are shared.
+    shares: Option<GroupOfAll>,
+    /// The groups of workers have equal shares of the processors.
+    are_shared: AtomicBool,
+    demand: Demand,
     /// Whether the system lets us bound what those in it have. Else it only ends them.
     pub(crate) has_bounds: bool,
     next: AtomicU64,
@@ -51,7 +58,12 @@ struct GroupOfAll {
 
 /// The group of a worker, one in each tree. Those in it are ended, and it is removed, when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Group(Vec<PathBuf>);
+pub(crate) struct Group {
+    /// Where the worker is from its start.
+    joined: Vec<PathBuf>,
+    /// Where it will be when the processors are shared.
+    share: Option<PathBuf>,
+}
 
 impl Groups {
     /// Makes a group of this name below that of this process in each of these trees, once those of killed managers are
@@ -60,7 +72,14 @@ impl Groups {
     /// # Errors
     /// The system allows none.
     pub(crate) fn new(trees: Vec<Tree>, prefix: &str, name: &OsStr, bounds: Bounds) -> io::Result<Self> {
-        let mut groups = Self { all: Vec::new(), has_bounds: false, next: AtomicU64::new(0) };
+        let mut groups = Self {
+            all: Vec::new(),
+            shares: None,
+            are_shared: AtomicBool::new(false),
+            demand: Demand::default(),
+            has_bounds: false,
+            next: AtomicU64::new(0),
+        };
         let mut why = io::ErrorKind::NotFound.into();
         let (two, one): (Vec<_>, Vec<_>) = trees.into_iter().partition(|tree| tree.version == Version::Two);
         for tree in two {
@@ -78,12 +97,14 @@ impl Groups {
             if groups.has_bounds {
                 continue;
             }
+            let only_shares = !version_1::BOUNDS.iter().any(|one| tree.controls(one));
             match GroupOfAll::new(tree, name, false, bounds) {
+                Ok(group) if only_shares => groups.shares = Some(group),
                 Ok(group) => groups.all.push(group),
                 Err(other) => why = other,
             }
         }
-        let has = |controller| groups.all.iter().any(|group| group.tree.controls(controller));
+        let has = |controller| groups.each().any(|group| group.tree.controls(controller));
         groups.has_bounds |= version_1::CONTROLLERS.into_iter().all(has);
         if groups.all.is_empty() { Err(why) } else { Ok(groups) }
     }
@@ -91,7 +112,11 @@ impl Groups {
     /// Ends all in it and removes it, though there may be users of it.
     pub(crate) fn close(&self) {
         // Else the next manager does.
-        let _ = remove_all(self.all.iter().map(|group| group.folder.as_path()));
+        let _ = remove_all(self.each().map(|group| group.folder.as_path()));
+    }
+
+    fn each(&self) -> impl Iterator<Item = &GroupOfAll> {
+        self.all.iter().chain(&self.shares)
     }
 
     /// Makes the group of a worker.
@@ -100,11 +125,16 @@ impl Groups {
     /// The system does not allow it.
     pub(crate) fn worker(&self, each: Bounds) -> io::Result<Group> {
         let name = format!("worker-{}", self.next.fetch_add(1, Ordering::Relaxed));
-        let mut group = Group(Vec::new());
+        let mut group = Group { joined: Vec::new(), share: None };
+        if let Some(all) = &self.shares {
+            let folder = all.folder.join(&name);
+            fs::create_dir(&folder)?;
+            group.share = Some(folder);
+        }
         for all in &self.all {
             let folder = all.folder.join(&name);
             fs::create_dir(&folder)?;
-            group.0.push(folder.clone());
+            group.joined.push(folder.clone());
             all.bound(&folder, each)?;
             if all.tree.version == Version::Two && !all.only_ends {
                 // A runtime that has lost a process is of no use.
@@ -113,7 +143,34 @@ impl Groups {
         }
         Ok(group)
     }
+
+    /// Gives all workers equal shares of the processors from when one of them wants more than one. To be called every
+    /// [`LOOK`].
+    pub(crate) fn share_processors(&self) {
+        let Some(first) = self.all.first().filter(|_| self.has_bounds) else { return };
+        if !self.are_shared.load(Ordering::Relaxed) {
+            if !self.demand.is_much(&first.folder) {
+                return;
+            }
+            self.are_shared.store(true, Ordering::Relaxed);
+            for all in self.all.iter().filter(|all| all.tree.version == Version::Two && !all.only_ends) {
+                // Or who delegated them has taken them back.
+                let _ = version_2::share_processors(&all.tree.own);
+                let _ = version_2::share_processors(&all.folder);
+            }
+            self.each().for_each(GroupOfAll::weigh);
+        }
+        // Again and again: others may have begun meanwhile.
+        if let Some(shares) = &self.shares {
+            for worker in processors::workers(&first.folder) {
+                worker.file_name().iter().for_each(|name| processors::move_all(&worker, &shares.folder.join(name)));
+            }
+        }
+    }
 }
+
+/// How often somebody looks whether the processors have to be shared.
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 impl Drop for Groups {
     fn drop(&mut self) {
@@ -134,6 +191,17 @@ impl GroupOfAll {
         ready.inspect_err(|_| drop(remove(&group.folder))).map(|()| group)
     }
 
+    /// All workers together weigh as much as a thread on each processor does outside of groups. Else they would have as
+    /// little of a busy machine as a single thread has, and a kernel on a processor runs in a thread on each.
+    fn weigh(&self) {
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        match self.tree.version {
+            Version::One { .. } if self.tree.controls("cpu") => version_1::weigh(&self.folder, processors),
+            Version::Two if !self.only_ends => version_2::weigh(&self.folder, processors),
+            _ => {}
+        }
+    }
+
     fn bound(&self, folder: &Path, bounds: Bounds) -> io::Result<()> {
         match self.tree.version {
             Version::One { .. } => version_1::bound(&self.tree, folder, bounds),
@@ -146,7 +214,7 @@ impl GroupOfAll {
 impl Group {
     /// Its folders in one text, for those that join it; `None` if one has a name that such a text cannot have.
     pub(crate) fn names(&self) -> Option<OsString> {
-        std::env::join_paths(&self.0).ok()
+        std::env::join_paths(&self.joined).ok()
     }
 
     /// Whether the system has ended a process in it because there was no memory left for it.
@@ -157,13 +225,13 @@ impl Group {
         };
         // Of version 2, and of version 1 from Linux 4.13 on.
         let files = |folder: &PathBuf| ["memory.events", "memory.oom_control"].map(|file| folder.join(file));
-        self.0.iter().flat_map(files).filter_map(kills).any(|kills| kills > 0)
+        self.joined.iter().flat_map(files).filter_map(kills).any(|kills| kills > 0)
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let _ = remove_all(self.0.iter().map(PathBuf::as_path)); // Or its keeper was first.
+        let _ = remove_all(self.joined.iter().chain(&self.share).map(PathBuf::as_path)); // Or its keeper was first.
     }
 }
 
@@ -270,6 +338,10 @@ mod tests {
         Groups::new(trees, "all", "all".as_ref(), ALL).unwrap()
     }
 
+    fn processors() -> usize {
+        std::thread::available_parallelism().unwrap().get()
+    }
+
     /// A tree of version 2 without controllers for us: their file cannot be written.
     fn bare() -> tempfile::TempDir {
         let bare = tempfile::tempdir().unwrap();
@@ -285,17 +357,17 @@ mod tests {
         assert!(groups.has_bounds);
         let all = own.path().join("all");
         for group in [own.path(), &all] {
-            assert_eq!(said(group, "cgroup.subtree_control"), "+cpu +memory +pids");
+            assert_eq!(said(group, "cgroup.subtree_control"), "-cpu", "there, and not needed yet");
         }
         let bounds = |group| ["memory.max", "memory.swap.max", "pids.max"].map(|file| said(group, file));
         assert_eq!(bounds(&all), ["1000", "0", "10"]);
-        assert_eq!(bounds(&worker.0[0]), ["500", "0", "5"]);
-        assert_eq!(said(&worker.0[0], "memory.oom.group"), "1");
+        assert_eq!(bounds(&worker.joined[0]), ["500", "0", "5"]);
+        assert_eq!(said(&worker.joined[0], "memory.oom.group"), "1");
         join(&worker.names().unwrap()).unwrap();
-        assert_eq!(said(&worker.0[0], "cgroup.procs"), "0");
-        assert_ne!(groups.worker(EACH).unwrap().0, worker.0);
+        assert_eq!(said(&worker.joined[0], "cgroup.procs"), "0");
+        assert_ne!(groups.worker(EACH).unwrap().joined, worker.joined);
         assert!(!worker.has_exhausted_memory());
-        fs::write(worker.0[0].join("memory.events"), "oom 2\noom_kill 1\noom_group_kill 1\n").unwrap();
+        fs::write(worker.joined[0].join("memory.events"), "oom 2\noom_kill 1\noom_group_kill 1\n").unwrap();
         assert!(worker.has_exhausted_memory());
     }
 
@@ -308,8 +380,8 @@ mod tests {
         let bare = bare();
         let groups = groups(vec![two(bare.path())]);
         let worker = groups.worker(EACH).unwrap();
-        assert!(!groups.has_bounds && worker.0[0].is_dir());
-        assert_eq!(said(&bare.path().join("all"), "memory.max") + &said(&worker.0[0], "memory.max"), "");
+        assert!(!groups.has_bounds && worker.joined[0].is_dir());
+        assert_eq!(said(&bare.path().join("all"), "memory.max") + &said(&worker.joined[0], "memory.max"), "");
     }
 
     #[test]
@@ -322,21 +394,65 @@ mod tests {
         let worker = groups.worker(EACH).unwrap();
         assert!(groups.has_bounds);
         assert_eq!(foreign.path().read_dir().unwrap().count(), 0, "it is of no use");
-        let bounds = |file| [said(&memory.path().join("all"), file), said(&worker.0[1], file)];
+        let bounds = |file| [said(&memory.path().join("all"), file), said(&worker.joined[1], file)];
         assert_eq!(bounds("memory.limit_in_bytes"), ["1000", "500"]);
         assert_eq!(bounds("memory.memsw.limit_in_bytes"), ["1000", "500"]);
         assert_eq!(bounds("pids.max"), ["", ""]);
-        assert_eq!(said(&worker.0[2], "pids.max"), "5");
-        assert_eq!(said(&worker.0[2], "memory.limit_in_bytes"), "");
+        assert_eq!(said(&worker.joined[2], "pids.max"), "5");
+        assert_eq!(said(&worker.joined[2], "memory.limit_in_bytes"), "");
         join(&worker.names().unwrap()).unwrap();
-        assert_eq!(worker.0.iter().map(|folder| said(folder, "cgroup.procs")).collect::<String>(), "000");
+        assert_eq!(worker.joined.iter().map(|folder| said(folder, "cgroup.procs")).collect::<String>(), "000");
         for (kills, has) in [(0, false), (3, true)] {
             let said = format!("oom_kill_disable 0\nunder_oom 0\noom_kill {kills}\n");
-            fs::write(worker.0[1].join("memory.oom_control"), said).unwrap();
+            fs::write(worker.joined[1].join("memory.oom_control"), said).unwrap();
             assert_eq!(worker.has_exhausted_memory(), has);
         }
         let few = Groups::new(vec![memory_tree], "few", "few".as_ref(), ALL).unwrap();
         assert!(!few.has_bounds, "processes have none");
+    }
+
+    #[test]
+    fn processors_are_shared_once_a_worker_wants_many() {
+        let busy = || std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let bounds: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
+        let (shares, version_2) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let trees = vec![
+            one(shares.path(), &["cpu", "cpuacct"]),
+            one(bounds[0].path(), &["memory"]),
+            one(bounds[1].path(), &["pids"]),
+        ];
+        for trees in [trees, vec![two(version_2.path())]] {
+            let has_shares = trees.len() > 1;
+            let groups = groups(trees);
+            let worker = groups.worker(EACH).unwrap();
+            assert!(groups.has_bounds && worker.share.is_some() == has_shares);
+            let share = || worker.share.iter().map(|share| said(share, "cgroup.procs")).collect::<String>();
+            let enabled = || said(version_2.path(), "cgroup.subtree_control");
+            groups.share_processors();
+            assert!(share().is_empty() && enabled() != "+cpu", "there is nobody");
+            let mut two_busy = [busy(), busy()];
+            let pids = two_busy.each_ref().map(|one| one.id().to_string());
+            fs::write(worker.joined[0].join("cgroup.procs"), pids.join("\n")).unwrap();
+            let begin = std::time::Instant::now();
+            while !groups.are_shared.load(Ordering::Relaxed) {
+                assert!(begin.elapsed() < Duration::from_secs(60), "both are busy from their start on");
+                groups.share_processors();
+            }
+            // A file has one of them, where a group has both.
+            assert!(
+                if has_shares { pids.contains(&share()) } else { enabled() == "+cpu" },
+                "{} {}",
+                share(),
+                enabled()
+            );
+            let (own, file, of_one) =
+                if has_shares { (&shares, "cpu.shares", 1024) } else { (&version_2, "cpu.weight", 100) };
+            assert_eq!(said(&own.path().join("all"), file), (of_one * processors()).to_string());
+            let folder = worker.share.as_ref().unwrap_or(&worker.joined[0]);
+            assert_eq!(said(folder, file), "", "as much as any other worker");
+            drop(worker); // Ends both.
+            two_busy.iter_mut().for_each(|one| _ = one.wait().unwrap());
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ use super::trees::Tree;
 /// other, with no more than being there.
 pub(super) const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
+/// Those of them that a worker needs from its start.
+pub(super) const BOUNDS: [&str; 2] = ["memory", "pids"];
+
 /// Bounds what those in a group may have, as far as its tree can.
 ///
 /// # Errors
@@ -28,6 +31,11 @@ pub(super) fn bound(tree: &Tree, group: &Path, Bounds { memory, processes }: Bou
         fs::write(group.join("pids.max"), processes.to_string())?;
     }
     Ok(())
+}
+
+/// Gives a group in a tree of `cpu` the weight of so many threads.
+pub(super) fn weigh(group: &Path, threads: u64) {
+    let _ = fs::write(group.join("cpu.shares"), (1024 * threads).min(262_144).to_string()); // Or it has that of one.
 }
 
 /// Bytes that those in a group may have, with what the groups above it allow.

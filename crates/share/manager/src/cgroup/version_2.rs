@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::Bounds;
 
-/// What bounds need. With `cpu` each group has as much of the processors as any other, however many threads it has.
+/// What bounds need. With `cpu` each group has as much of the processors as any other, however many threads it has: it
+/// must be there from the start, and is enabled when it is [needed](super::processors).
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
 /// The group into which the manager moves.
@@ -28,6 +29,11 @@ pub(super) fn bound(group: &Path, Bounds { memory, processes }: Bounds) -> io::R
     fs::write(group.join("pids.max"), processes.to_string())
 }
 
+/// Gives a group the weight of so many threads.
+pub(super) fn weigh(group: &Path, threads: u64) {
+    let _ = fs::write(group.join("cpu.weight"), (100 * threads).min(10_000).to_string()); // Or it has that of one.
+}
+
 /// Lets the groups below that of this process have bounds.
 ///
 /// # Errors
@@ -46,7 +52,16 @@ pub(super) fn enable(group: &Path) -> io::Result<()> {
     if CONTROLLERS.iter().all(|one| has.split_whitespace().any(|had| had == *one)) {
         return Ok(());
     }
-    fs::write(control, CONTROLLERS.map(|one| format!("+{one}")).join(" "))
+    fs::write(&control, CONTROLLERS.map(|one| format!("+{one}")).join(" "))?;
+    if has.split_whitespace().any(|had| had == "cpu") { Ok(()) } else { fs::write(control, "-cpu") }
+}
+
+/// Lets the groups below this one have equal shares of the processors.
+///
+/// # Errors
+/// The system does not allow it any more.
+pub(super) fn share_processors(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.subtree_control"), "+cpu")
 }
 
 /// Moves this process out of its group, if it is alone there and this is why its children cannot have bounds.

@@ -12,6 +12,7 @@ use rackloom_opencl_wire::BoardInfo;
 use rackloom_sync::lock;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
+use super::build_turns::BuildTurn;
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
 use super::host::Host;
 use super::layers::Layers;
@@ -125,7 +126,7 @@ impl SharedBoard for Shared {
         let user = user(peer.identity());
         let tenant = tenant(grant.name.as_deref(), user);
         let is_ours = user == Some(rustix::process::geteuid().as_raw());
-        let access = if is_ours { ReadAccess::User } else { ReadAccess::Runtime };
+        let access = if is_ours && !self.board.layers().own_user { ReadAccess::User } else { ReadAccess::Runtime };
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
         let assignment = Assignment {
             channel: Vec::new(),
@@ -170,7 +171,8 @@ impl SharedBoard for Shared {
             is_ended: AtomicBool::new(false),
         });
         self.board.pool.host.guard.watch(&watched);
-        let end = self.listen(&mut worker, &client, &handover, &holder, account);
+        let turn = self.board.pool.build_turn(id, tenant.as_deref(), &worker);
+        let end = self.listen(&mut worker, &client, &handover, &holder, account, turn);
         let was_ended_by_us = holder.was_overdue() || watched.is_ended.load(Ordering::Relaxed);
         if let (End::Worker, false, Some(signal)) = (end, was_ended_by_us, worker.signal()) {
             let why = match signal {
@@ -285,6 +287,7 @@ impl Shared {
         channel: &Handover,
         holder: &Arc<LeaseHolder>,
         mut account: WorkerQuota,
+        mut turn: Option<BuildTurn>,
     ) -> End {
         let mut deadline: Option<Instant> = None;
         loop {
@@ -294,7 +297,7 @@ impl Shared {
             }
             let time = left.and_then(|left| Timespec::try_from(left).ok());
             let mut files: Vec<_> =
-                [&worker.control, &client.signal, &worker.process].map(|file| PollFd::new(file, PollFlags::IN)).into();
+                [&*worker.control, &client.signal, &worker.process].map(|file| PollFd::new(file, PollFlags::IN)).into();
             files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
             match rustix::event::poll(&mut files, time.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -329,6 +332,16 @@ impl Shared {
                     }
                 }
                 FromWorker::GiveBack(number) => account.give(number),
+                FromWorker::BeginBuild(build) => {
+                    let told = match &mut turn {
+                        Some(turn) => turn.begin(build),
+                        None => control::send(&worker.control, &ToWorker::Build, &[]),
+                    };
+                    if told.is_err() {
+                        return End::Worker;
+                    }
+                }
+                FromWorker::EndBuild => turn.iter_mut().for_each(BuildTurn::end),
                 FromWorker::Ready(..) => return End::Worker, // It was ready before.
             }
         }

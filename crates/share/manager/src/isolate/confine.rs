@@ -88,23 +88,23 @@ pub(super) const fn may_occupy(memory: u64) -> u64 {
 }
 
 /// Bounds what this process can take from the system. For a process whose files in `/proc` are its user's still.
-pub(super) fn limit(enclosure: Enclosure) -> anyhow::Result<()> {
+pub(super) fn limit(enclosure: Enclosure, has_own_user: bool) -> anyhow::Result<()> {
     bound(Resource::Core, 0)?; // Others might read the client's bytes there.
     bound(Resource::Nofile, 1024)?;
     bound(Resource::Fsize, 1 << 30)?;
-    if enclosure == Enclosure::Namespaces {
-        // Elsewhere all processes of the user would count.
+    // Elsewhere all processes of the user would count.
+    if enclosure == Enclosure::Namespaces || has_own_user {
         bound(Resource::Nproc, THREADS)?;
-        if counts_threads() {
-            fs::write("/proc/sys/kernel/pid_max", THREADS.to_string())?;
-        }
+    }
+    if enclosure == Enclosure::Namespaces && counts_threads() {
+        fs::write("/proc/sys/kernel/pid_max", THREADS.to_string())?;
     }
     // Whatever else runs here is more important.
     Ok(fs::write("/proc/self/oom_score_adj", "1000")?)
 }
 
-/// Whether a namespace of processes has a limit of its own (Linux 6.14); before, it is the machine's. Root needs it: no
-/// other limit counts its processes.
+/// Whether a namespace of processes has a limit of its own (Linux 6.14); before, it is the machine's. A worker that
+/// stays root needs it: no other limit counts root's processes.
 fn counts_threads() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split('.').map_while(|part| part.parse().ok());

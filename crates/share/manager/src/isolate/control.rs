@@ -27,6 +27,8 @@ pub(super) enum ToWorker {
     Disconnect(String),
     /// Answer to [`FromWorker::Charge`]: whether the quotas had that much left.
     Charged(bool),
+    /// Answer to [`FromWorker::BeginBuild`]: now is the time.
+    Build,
 }
 
 /// A message from a worker.
@@ -42,6 +44,10 @@ pub(super) enum FromWorker {
     Charge(u64, Vec<(Account, u64)>),
     /// What was charged under this number is free.
     GiveBack(u64),
+    /// It is about to build a program, whose source and options have this hash, and waits for [`ToWorker::Build`].
+    BeginBuild(u64),
+    /// It has built that.
+    EndBuild,
 }
 
 /// The setup of a worker.

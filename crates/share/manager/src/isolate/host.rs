@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use super::memory_guard::MemoryGuard;
+use super::own_user;
 use crate::cgroup::{self, Bounds, Group, Groups};
 use crate::home::{Home, PREFIX};
 use crate::quota::Quota;
@@ -13,6 +14,8 @@ use crate::quota::Quota;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) home: Home,
+    /// Whether each worker gets a user of its own.
+    pub(super) gives_users: bool,
     /// Where the system lets the manager make them.
     pub(super) groups: Option<Groups>,
     /// What all clients may have together, as far as they ask for it.
@@ -36,11 +39,27 @@ impl Host {
         let parent = std::env::temp_dir();
         let home = Home::new(&parent)
             .with_context(|| format!("cannot make a folder in {}; set TMPDIR to another place", parent.display()))?;
+        let gives_users = own_user::can_be_given(home.path());
+        if gives_users {
+            home.let_through().context("cannot change the manager's folder")?;
+        }
         let bounds = Bounds { memory, processes: THREADS_OF_ALL };
         let name = home.path().file_name();
         let groups = name.and_then(|name| Groups::new(cgroup::trees(), PREFIX, name, bounds).ok());
         let guard = MemoryGuard::start(memory).context("cannot start a thread")?;
-        Ok(Arc::new(Self { home, groups, memory: Quota::new(memory), guard }))
+        let host = Arc::new(Self { home, gives_users, groups, memory: Quota::new(memory), guard });
+        if host.has_bounds() {
+            let watched = Arc::downgrade(&host);
+            let share = move || {
+                while let Some(host) = watched.upgrade() {
+                    host.groups.iter().for_each(Groups::share_processors);
+                    drop(host);
+                    std::thread::sleep(cgroup::LOOK);
+                }
+            };
+            std::thread::Builder::new().name("processors".into()).spawn(share).context("cannot start a thread")?;
+        }
+        Ok(host)
     }
 
     /// What all clients may have together.

@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
@@ -23,6 +23,7 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, Wa
 use rustix::thread::UnshareFlags;
 
 use super::descent::descendants;
+use super::own_user::OwnUser;
 use super::worker_folder;
 use crate::cgroup;
 use crate::home::remove;
@@ -64,16 +65,22 @@ pub(super) const GROUP: &str = "RACKLOOM_GROUP";
 /// The keeper's exit code for a worker that a signal has ended, less the signal.
 pub(super) const SIGNALLED: i32 = 128;
 
-/// Starts the worker: returns in the worker's process only. `life` is the socket on which the manager hangs up.
+/// Starts the worker: returns in the worker's process only, with the user that it is to be. `life` is the socket on
+/// which the manager hangs up.
 ///
 /// # Errors
 /// There can be no other process.
-pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
+pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<Option<OwnUser>> {
+    let user = OwnUser::of_this_keeper();
+    let folder = std::env::var_os(FOLDER).map(PathBuf::from);
     match enclosure {
-        Enclosure::Namespaces if enclose().is_err() => std::process::exit(CANNOT_ENCLOSE),
+        Enclosure::Namespaces if enclose(user.is_some()).is_err() => std::process::exit(CANNOT_ENCLOSE),
         // Or it stays on the disk, which the worker will notice.
-        Enclosure::Namespaces => drop(std::env::var_os(FOLDER).map(|folder| worker_folder::mount(Path::new(&folder)))),
+        Enclosure::Namespaces => drop(folder.as_deref().map(worker_folder::mount)),
         Enclosure::Descent => rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?,
+    }
+    if let (Some(user), Some(folder)) = (&user, &folder) {
+        worker_folder::give(folder, user)?;
     }
     // Signals to the manager's terminal are the manager's, and signals to a worker's group reach nobody else.
     rustix::process::setsid()?;
@@ -84,8 +91,7 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
         // Or it has no bounds, which it will notice.
         let _ = std::env::var_os(GROUP).map(|group| cgroup::join(&group));
         rustix::process::setsid()?;
-        // If something else ends the keeper.
-        return Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
+        return Ok(user);
     }
     let worker = Pid::from_raw(child).filter(|_| child > 0).ok_or_else(io::Error::last_os_error)?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -95,9 +101,9 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     let status = end_all(worker)?;
     if rustix::net::recv(&life, &mut [0; 1], RecvFlags::DONTWAIT).is_ok_and(|(_, said)| said == 0) {
         // The manager was killed, and cannot remove the worker's folder.
-        if let Some(folder) = std::env::var_os(FOLDER) {
-            worker_folder::unmount(Path::new(&folder));
-            let _ = remove(Path::new(&folder)); // Else the next manager sweeps it.
+        if let Some(folder) = folder {
+            worker_folder::unmount(&folder);
+            let _ = remove(&folder); // Else the next manager sweeps it.
         }
         let _ = std::env::var_os(GROUP).map(|group| cgroup::remove_named(&group));
     }
@@ -105,12 +111,12 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     std::process::exit(status.exit_status().or(signal).unwrap_or(SIGNALLED))
 }
 
-/// Gives the next child of this process namespaces of its own.
-fn enclose() -> io::Result<()> {
+/// Gives the next child of this process namespaces of its own; that of users is left to a child that changes its user.
+fn enclose(has_own_user: bool) -> io::Result<()> {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let spaces = UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWNS;
     // SAFETY: this process has one thread, and shares no files with others.
-    if unsafe { rustix::thread::unshare_unsafe(spaces | UnshareFlags::NEWUSER) }.is_ok() {
+    if !has_own_user && unsafe { rustix::thread::unshare_unsafe(spaces | UnshareFlags::NEWUSER) }.is_ok() {
         // The user stays who it is: its runtime opens device files.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;

@@ -7,16 +7,19 @@
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, SystemTime};
 
 use rackloom_sync::lock;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, mkdirat, open, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchown, fstat, mkdirat, open, openat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
 
 use crate::home::remove;
 
@@ -71,7 +74,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 impl KernelCache {
     /// An empty cache in a new folder.
     pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
-        std::fs::create_dir(&folder)?;
+        DirBuilder::new().mode(0o700).create(&folder)?;
         let (kept, running) = Default::default();
         Ok(Self { folder, kept, running, next: AtomicU64::new(0) })
     }
@@ -134,6 +137,14 @@ impl KernelCache {
     }
 }
 
+/// Copies to a worker what another one of its tenant had compiled when a build of that one ended, on a processor. Files
+/// that were changed later may be written to still.
+pub(super) fn pass_on(from: impl AsFd, to: impl AsFd, built: SystemTime) {
+    let mut copier = Copier::new();
+    copier.settled = Some(built);
+    let _ = copier.copy(from, to, DEPTH_MAX); // Or it compiles.
+}
+
 fn enter(folder: &Path) -> io::Result<OwnedFd> {
     Ok(open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
 }
@@ -166,6 +177,12 @@ impl Copier {
 
     fn copy(&mut self, from: impl AsFd, to: impl AsFd, depth: u32) -> io::Result<()> {
         let (from, to) = (from.as_fd(), to.as_fd());
+        let (giver, owner) = (fstat(from)?.st_uid, fstat(to)?);
+        // A folder's files are its owner's: a worker may be a user of its own.
+        let give = |file: BorrowedFd<'_>| match owner.st_uid == rustix::process::geteuid().as_raw() {
+            true => Ok(()),
+            false => fchown(file, Some(Uid::from_raw(owner.st_uid)), Some(Gid::from_raw(owner.st_gid))),
+        };
         for entry in Dir::read_from(from)? {
             let Some(looks) = self.looks.checked_sub(1) else { return Ok(()) };
             self.looks = looks;
@@ -177,22 +194,35 @@ impl Copier {
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let Ok(source) = openat(from, name, flags, Mode::empty()) else { continue }; // It is a link.
             let is_there = statat(to, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-            match FileType::from_raw_mode(fstat(&source)?.st_mode) {
+            let found = fstat(&source)?;
+            if found.st_uid != giver {
+                continue; // A link to what the worker could not read.
+            }
+            match FileType::from_raw_mode(found.st_mode) {
                 FileType::Directory if depth > 0 && (is_there || self.counts(0)) => {
-                    let _ = mkdirat(to, name, Mode::RWXU); // Or it is there.
+                    let is_new = mkdirat(to, name, Mode::RWXU).is_ok(); // Or it is there.
                     // Else what is there is a file.
                     if let Ok(target) = openat(to, name, flags | OFlags::DIRECTORY, Mode::empty()) {
+                        if is_new {
+                            give(target.as_fd())?;
+                        }
                         self.copy(source, target, depth - 1)?;
                     }
                 }
-                FileType::RegularFile if !is_there => self.copy_file(File::from(source), to, name)?,
+                FileType::RegularFile if !is_there => self.copy_file(File::from(source), to, name, give)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn copy_file(&mut self, source: File, to: impl AsFd, name: &CStr) -> io::Result<()> {
+    fn copy_file(
+        &mut self,
+        source: File,
+        to: impl AsFd,
+        name: &CStr,
+        give: impl Fn(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> io::Result<()> {
         let before = source.metadata()?;
         let is_settled = |changed: SystemTime| self.settled.is_none_or(|settled| changed <= settled);
         if !is_settled(before.modified()?) || !self.counts(before.len()) {
@@ -200,6 +230,7 @@ impl Copier {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut target = File::from(openat(to.as_fd(), name, flags, Mode::RUSR | Mode::WUSR)?);
+        give(target.as_fd())?;
         let copied = io::copy(&mut (&source).take(before.len()), &mut target);
         let is_same = source.metadata()?.modified()? == before.modified()?;
         if copied.as_ref().ok() != Some(&before.len()) || !is_same {

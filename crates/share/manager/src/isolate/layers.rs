@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Layers {
     /// Namespaces of their own: processes, network, shared memory, mounts.
     pub namespaces: bool,
+    /// Each is a user of its own.
+    pub own_user: bool,
     /// The folder that they may write is in memory and bounded.
     pub folder: bool,
     /// Control groups bound their memory, processes and share of the processors.
@@ -29,9 +31,22 @@ pub struct Lack {
 }
 
 impl Layers {
+    /// Those that both have.
+    #[must_use]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self {
+            namespaces: self.namespaces && other.namespaces,
+            own_user: self.own_user && other.own_user,
+            folder: self.folder && other.folder,
+            cgroup: self.cgroup && other.cgroup,
+            landlock: self.landlock && other.landlock,
+            seccomp: self.seccomp && other.seccomp,
+        }
+    }
+
     /// Each layer, and whether it is there.
-    const fn each(self) -> [(Lack, bool); 5] {
-        let Self { namespaces, folder, cgroup, landlock, seccomp } = self;
+    const fn each(self) -> [(Lack, bool); 6] {
+        let Self { namespaces, own_user, folder, cgroup, landlock, seccomp } = self;
         [
             (
                 Lack {
@@ -40,6 +55,15 @@ impl Layers {
                     is_required: true,
                 },
                 namespaces,
+            ),
+            (
+                Lack {
+                    layer: "users of their own",
+                    means: "clients' processes are the manager's user; one of root gives others, if these can open its devices",
+                    // Only root can give them.
+                    is_required: false,
+                },
+                own_user,
             ),
             (
                 Lack {

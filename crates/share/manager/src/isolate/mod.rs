@@ -11,10 +11,14 @@
 //! although others have waited for the stall time is ended, and so is one whose client is gone. Its [keeper] ends all
 //! that it began with it.
 //!
+//! Programs of a tenant that build the same at the same time [take turns](build_turns).
+//!
 //! A worker is not trusted: its messages and its page can only harm its own client. It is [confined](confine) to what
 //! its runtime needs.
 
 mod board;
+mod build_asker;
+mod build_turns;
 mod confine;
 mod control;
 mod descent;
@@ -26,6 +30,7 @@ mod lease;
 mod lease_client;
 mod memory_guard;
 mod memory_quota;
+mod own_user;
 mod probe;
 mod shared_page;
 mod syscalls;

@@ -3,8 +3,10 @@
 //! The manager trusts nothing of it, and waits for nothing of it without a bound. Its child is the worker's
 //! [keeper](super::keeper), which ends when the worker and all that this began have ended.
 
+use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -18,6 +20,7 @@ use rustix::process::{Pid, PidfdFlags};
 use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
 use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, GROUP, Life, SIGNALLED};
 use super::layers::Layers;
+use super::own_user;
 use super::worker_folder::KERNELS;
 use super::worker_main::ASKED;
 use crate::cgroup::Group;
@@ -26,7 +29,7 @@ use crate::home::remove;
 /// A worker, with or without a client. Its process is ended when this is dropped.
 #[derive(Debug)]
 pub(super) struct Worker {
-    pub(super) control: OwnedFd,
+    pub(super) control: Arc<OwnedFd>,
     pub(super) receiver: Receiver,
     /// To end it.
     pub(super) life: Arc<Life>,
@@ -53,12 +56,40 @@ const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// How long a runtime may take to open its device.
 const OPENING: Duration = Duration::from_secs(30);
 
+/// Starts a first worker with all that the system, and what it opens, let it have.
+///
+/// # Errors
+/// Not even with the least.
+pub(super) fn first_that_starts<T>(
+    gives_users: bool,
+    mut start: impl FnMut(Enclosure, bool) -> io::Result<T>,
+) -> io::Result<T> {
+    let (mut enclosure, mut has_own_user) = (Enclosure::Namespaces, gives_users);
+    loop {
+        match start(enclosure, has_own_user) {
+            Err(why) if why.kind() == io::ErrorKind::Unsupported && enclosure == Enclosure::Namespaces => {
+                enclosure = Enclosure::Descent;
+            }
+            Err(why) if has_own_user => {
+                eprintln!("rackloom-manager: clients' processes stay the manager's user, since as another: {why}");
+                has_own_user = false;
+            }
+            other => return other,
+        }
+    }
+}
+
 impl Worker {
     /// Starts a worker, makes its folder, and waits until it is ready; also tells whether it could open its device.
     ///
     /// # Errors
     /// It cannot be started. [`io::ErrorKind::Unsupported`]: the system does not allow the enclosure.
-    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure, group: Option<Group>) -> io::Result<(Self, Opened)> {
+    pub(super) fn start(
+        place: WorkerSetup,
+        enclosure: Enclosure,
+        has_own_user: bool,
+        group: Option<Group>,
+    ) -> io::Result<(Self, Opened)> {
         let (control, theirs) = control::pair()?;
         let (life, keepers) = Life::pair()?;
         // The same program that runs here, even if its file was replaced since.
@@ -68,9 +99,12 @@ impl Worker {
             command.env(variable, &place.own);
         }
         let kernels = place.own.join(KERNELS);
-        std::fs::create_dir_all(&kernels)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&kernels)?;
         for variable in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH"] {
             command.env(variable, &kernels);
+        }
+        if has_own_user {
+            command.env(own_user::USER, own_user::request(place.origin.is_processor));
         }
         if let Some(names) = group.as_ref().and_then(Group::names) {
             command.env(GROUP, names);
@@ -79,7 +113,7 @@ impl Worker {
         drop(command); // With the ends of the sockets that are the process's.
         let process = rustix::process::pidfd_open(Pid::from_child(&keeper), PidfdFlags::empty())?;
         let (own, life) = (place.own.clone(), Arc::new(life));
-        let receiver = Receiver::new();
+        let (control, receiver) = (Arc::new(control), Receiver::new());
         let (layers, kernels) = Default::default();
         let mut worker = Self { control, receiver, life, process, keeper, layers, group, own, kernels };
         match worker.open(place) {

@@ -10,6 +10,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::ptr::null;
 
+use super::own_user::OwnUser;
+
 /// Bytes that fit. The compiled kernels of a conformance suite with thousands of programs take some 300 MB; most
 /// programs' take less than one.
 pub(super) const BYTES_MAX: u64 = 512 << 20;
@@ -40,6 +42,15 @@ fn call_mount(kind: Option<&CStr>, at: &CStr, options: Option<&CStr>, flags: lib
     // SAFETY: all are strings that live until the call returns, or null where the system takes that.
     let result = unsafe { libc::mount(text(kind), at.as_ptr(), text(kind), flags, text(options).cast()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives the folder to the worker's user.
+///
+/// # Errors
+/// The system does not allow it.
+pub(super) fn give(folder: &Path, user: &OwnUser) -> io::Result<()> {
+    user.own(folder)?;
+    user.own(&folder.join(KERNELS))
 }
 
 /// Takes it away again, with all in it.

@@ -10,14 +10,16 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use rackloom_ipc::{Handover, Identity, Peer, Receipt, Token};
 use rackloom_opencl_wire::Answer;
-use rustix::process::DumpableBehavior;
+use rustix::process::{DumpableBehavior, Signal};
 
+use super::build_asker::BuildAsker;
 use super::confine::{confine, limit};
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
 use super::keeper::{Enclosure, GROUP, keep};
 use super::layers::Layers;
 use super::lease_client::LeaseClient;
 use super::memory_quota::Asker;
+use super::own_user::OwnUser;
 use super::shared_page::SharedPage;
 use super::syscalls::lock_in;
 use super::worker_folder::{KERNELS, is_bounded};
@@ -54,7 +56,7 @@ pub fn work_if_asked() {
         eprintln!("rackloom-worker: {ASKED} is set by the manager only");
         std::process::exit(1);
     };
-    if let Err(why) = start(enclosure).and_then(|()| work(enclosure)) {
+    if let Err(why) = start(enclosure).and_then(|user| work(enclosure, user.as_ref())) {
         eprintln!("rackloom-worker: {why:#}");
         std::process::exit(1);
     }
@@ -68,7 +70,7 @@ fn end() -> ! {
 }
 
 /// Becomes the keeper and, in another process, the worker, where this returns.
-fn start(enclosure: Enclosure) -> anyhow::Result<()> {
+fn start(enclosure: Enclosure) -> anyhow::Result<Option<OwnUser>> {
     // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let life = std::io::stdout().as_fd().try_clone_to_owned()?;
@@ -76,8 +78,9 @@ fn start(enclosure: Enclosure) -> anyhow::Result<()> {
     keep(life, enclosure).context("cannot start a process")
 }
 
-fn work(enclosure: Enclosure) -> anyhow::Result<()> {
-    limit(enclosure).context("cannot limit this process")?;
+fn work(enclosure: Enclosure, user: Option<&OwnUser>) -> anyhow::Result<()> {
+    limit(enclosure, user.is_some()).context("cannot limit this process")?;
+    user.map(OwnUser::become_it).transpose().context("cannot change the user of this process")?;
     let control = Arc::new(alone()?);
     let output = Output::take().context("cannot open a file in memory")?;
     let mut receiver = Receiver::new();
@@ -90,7 +93,8 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
     let folder = is_bounded(&place.own);
     let cgroup = std::env::var_os(GROUP).is_some_and(|group| is_in(&group));
-    let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, folder, cgroup, landlock, seccomp };
+    let (namespaces, own_user) = (enclosure == Enclosure::Namespaces, user.is_some());
+    let layers = Layers { namespaces, own_user, folder, cgroup, landlock, seccomp };
     let kernels = std::fs::File::open(place.own.join(KERNELS)).context("cannot open the folder of kernels")?;
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
     control::tell_with(&*control, &FromWorker::Ready(layers, opened), &[kernels.as_fd()])?;
@@ -111,6 +115,8 @@ fn alone() -> anyhow::Result<OwnedFd> {
     // Otherwise a kernel that has taken over another client's worker could read this one's memory.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::thread::set_no_new_privs(true)?;
+    // If something else ends the keeper. Another user would not have kept it.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     rustix::thread::set_name(c"rackloom-worker")?; // It is started by a link.
     Ok(control)
 }
@@ -135,6 +141,7 @@ fn serve(
     let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
     let client = Handover::from_parts(files.collect(), &assignment.channel)?;
     let (asker, taken) = Asker::new(Arc::clone(&control));
+    let (builds, turns) = BuildAsker::new(Arc::clone(&control));
     let asks = Arc::clone(&asker);
     let grant =
         move |_: &Token, _: &Identity, more, _| Some(Box::new(asks.pay(&[(Account::HostArenas, more)])?) as Receipt);
@@ -142,7 +149,7 @@ fn serve(
     let listen = {
         let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
         move || {
-            listen(&control, receiver, &taken, &peer);
+            listen(&control, receiver, &taken, &turns, &peer);
             end();
         }
     };
@@ -155,7 +162,8 @@ fn serve(
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
     let space = match space {
-        Ok(space) => space.alone(output, origin.is_processor),
+        Ok(space) if origin.is_processor => space.alone(output, true).taking_turns(Box::new(builds)),
+        Ok(space) => space.alone(output, false),
         Err(code) => {
             answer_to(&peer, assignment.request, Err(code));
             return Ok(());
@@ -174,10 +182,11 @@ fn serve(
 }
 
 /// The thread that listens to the manager, until that is gone.
-fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
+fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, turns: &Sender<()>, peer: &Peer) {
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
             ToWorker::Charged(was) => drop(taken.send(was)), // To the thread that asked.
+            ToWorker::Build => drop(turns.send(())),
             ToWorker::Disconnect(reason) => farewell(peer, &reason),
             ToWorker::OpenDevice(_) | ToWorker::Serve(_) => break,
         }

@@ -1,20 +1,23 @@
 //! The pool of workers for a device: one is kept ready, since a runtime takes a while to start.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use rackloom_sync::{lock, wait};
 
+use super::build_turns::{BuildTurn, BuildTurns, Member};
 use super::confine::may_occupy;
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
 use super::host::Host;
 use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
 use super::layers::Layers;
-use super::worker::Worker;
+use super::worker::{Worker, first_that_starts};
 use crate::home::remove;
 
 /// A device's workers.
@@ -27,11 +30,13 @@ pub(super) struct WorkerPool {
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
     starts: Starts,
     kernels: KernelCache,
+    builds: Arc<BuildTurns>,
     /// The parent of the workers' folders.
     folder: PathBuf,
     pub(super) host: Arc<Host>,
     number: AtomicU64,
     enclosure: Enclosure,
+    gives_users: bool,
     /// What confines the workers.
     pub(super) layers: Layers,
     /// Workers that take long to end.
@@ -45,8 +50,12 @@ impl WorkerPool {
     /// It cannot be started, or cannot open the device.
     pub(super) fn new(origin: DeviceOrigin, memory: u64, host: Arc<Host>) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("device-").tempdir_in(host.home.path())?.keep();
+        let gives_users = host.gives_users;
+        if gives_users {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o711))?; // The workers pass through.
+        }
         let kernels = KernelCache::new(folder.join("kernels"))?;
-        let (spare, ending) = Default::default();
+        let (spare, ending, builds) = Default::default();
         let number = AtomicU64::new(0);
         let mut pool = Self {
             origin,
@@ -54,24 +63,29 @@ impl WorkerPool {
             spare,
             starts: Starts::default(),
             kernels,
+            builds,
             folder,
             host,
             number,
             enclosure: Enclosure::Namespaces,
+            gives_users,
             layers: Layers::default(),
             ending,
         };
-        let spare = match pool.start(ReadAccess::User) {
-            Err(why) if why.kind() == io::ErrorKind::Unsupported => {
-                pool.enclosure = Enclosure::Descent;
-                pool.start(ReadAccess::User)?
-            }
-            other => other?,
-        };
+        let spare = first_that_starts(gives_users, |enclosure, gives_users| {
+            (pool.enclosure, pool.gives_users) = (enclosure, gives_users);
+            pool.start(pool.usual())
+        })?;
         pool.layers = spare.layers;
         pool.layers.cgroup &= pool.host.has_bounds();
-        pool.spare().insert(ReadAccess::User, spare);
+        pool.spare().insert(pool.usual(), spare);
         Ok(pool)
+    }
+
+    /// The access of most clients.
+    const fn usual(&self) -> ReadAccess {
+        // One that is another user cannot read what the manager's may.
+        if self.gives_users { ReadAccess::Runtime } else { ReadAccess::User }
     }
 
     /// Starts a worker and waits until it is ready.
@@ -79,7 +93,8 @@ impl WorkerPool {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.join(format!("worker-{number}"));
         let setup = WorkerSetup { origin: self.origin.clone(), own, access, memory: self.memory };
-        let (worker, opened) = Worker::start(setup, self.enclosure, self.host.group(may_occupy(self.memory)))?;
+        let group = self.host.group(may_occupy(self.memory));
+        let (worker, opened) = Worker::start(setup, self.enclosure, self.gives_users, group)?;
         opened.map_err(io::Error::other)?;
         Ok(worker)
     }
@@ -129,6 +144,13 @@ impl WorkerPool {
         // If the thread cannot start, the next client waits a little longer.
         let _ = std::thread::Builder::new().name("worker".into()).spawn(refill);
         Ok(worker)
+    }
+
+    /// A worker's part in the builds of its tenant, where compiled kernels may be passed on while programs run.
+    pub(super) fn build_turn(&self, id: u64, tenant: Option<&str>, worker: &Worker) -> Option<BuildTurn> {
+        let tenant = tenant.filter(|_| self.origin.is_processor)?;
+        let (control, kernels) = (Arc::clone(&worker.control), Arc::clone(worker.kernels.as_ref()?));
+        Some(BuildTurn::new(Arc::clone(&self.builds), tenant.to_owned(), Member { id, control, kernels }))
     }
 
     /// Takes a worker that is to end, and keeps what its runtime has compiled for the tenant.

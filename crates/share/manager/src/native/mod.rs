@@ -5,6 +5,7 @@
 
 mod arguments;
 mod board;
+mod build_queue;
 mod clock;
 mod coherence;
 mod handles;
@@ -19,5 +20,6 @@ mod space;
 mod work;
 
 pub use board::{NativeBoard, Register};
+pub(crate) use build_queue::BuildQueue;
 pub(crate) use output::Output;
 pub use runtime::{Runtime, installed};

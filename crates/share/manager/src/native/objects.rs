@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use opencl_sys::CL_CONTEXT_PLATFORM;
 use rackloom_ipc::Given;
 
+use super::build_queue::BuildQueue;
 use super::clock::DeviceClock;
 use super::handles::{Context, Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
@@ -40,6 +41,8 @@ pub struct NativeSpace {
     pub(super) output: Option<Output>,
     /// Whether no other tenant's bytes can be in the memory of new buffers.
     pub(super) has_own_memory: bool,
+    /// Where builds wait for each other.
+    pub(super) builds: Option<Box<dyn BuildQueue>>,
     /// If arenas are registered: bytes that the board moves in a second from and to them.
     pub(super) registers: Option<u64>,
     /// For that alone: giving memory back must not wait for kernels.
@@ -75,6 +78,8 @@ pub struct NativeProgram {
     /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
     pub(super) printing: Arc<Printing>,
+    /// The hash of its source, if it was made of one.
+    pub(super) source: Option<u64>,
     pub(super) charge: Arc<Charge>,
 }
 
@@ -127,6 +132,7 @@ impl NativeSpace {
             settled: Default::default(),
             output: None,
             has_own_memory: false,
+            builds: None,
             registers: None,
             registrar: OnceLock::new(),
         })
@@ -135,6 +141,11 @@ impl NativeSpace {
     /// The process is the tenant's own, and this is where its kernels print to. On a processor so is its memory.
     pub(crate) fn alone(self, output: Output, is_processor: bool) -> Self {
         Self { output: Some(output), has_own_memory: is_processor, ..self }
+    }
+
+    /// Builds of sources wait for their turns.
+    pub(crate) fn taking_turns(self, builds: Box<dyn BuildQueue>) -> Self {
+        Self { builds: Some(builds), ..self }
     }
 
     /// Arenas are registered, and the board then moves so many bytes a second.

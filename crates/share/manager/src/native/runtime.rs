@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use libloading::Library;
@@ -122,7 +123,15 @@ impl Runtime {
             let table = unsafe { &**platform.cast::<*const cl_icd_dispatch>() };
             Self { table, platform }
         };
-        Ok(platforms.into_iter().filter(|p| !p.is_null()).map(with_table).collect())
+        let runtimes: Vec<_> = platforms.into_iter().filter(|p| !p.is_null()).map(with_table).collect();
+        // A runtime makes its devices at the first question for them. PoCL answers a second thread that asks meanwhile
+        // at once, with devices that are half made.
+        static FIRST: Mutex<()> = Mutex::new(());
+        let _alone = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        for runtime in &runtimes {
+            let _ = runtime.devices(); // Who needs them asks again, and gets the error.
+        }
+        Ok(runtimes)
     }
 
     pub(super) const fn table(&self) -> Table {

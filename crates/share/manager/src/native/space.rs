@@ -17,6 +17,7 @@ use rackloom_ipc::{Given, Kept};
 use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
 use rackloom_sync::lock;
 
+use super::build_queue::hash;
 use super::handles::{Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
@@ -145,6 +146,7 @@ impl Space for NativeSpace {
         let len = bytes.len();
         let printing = if form == Form::Source { Printing::default() } else { Printing::unknown() };
         printing.learn(&bytes);
+        let source = (form == Form::Source).then(|| hash(&bytes));
         let program = match form {
             Form::Source => {
                 let text = bytes.as_ptr().cast::<c_char>();
@@ -170,7 +172,7 @@ impl Space for NativeSpace {
             }
         }?;
         let (program, charge) = (Program::new(self.table, program), Arc::new(charge));
-        Ok(NativeProgram { program, busy: Mutex::default(), printing: Arc::new(printing), charge })
+        Ok(NativeProgram { program, busy: Mutex::default(), printing: Arc::new(printing), source, charge })
     }
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
@@ -183,9 +185,12 @@ impl Space for NativeSpace {
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
         program.printing.learn(options.as_bytes());
         let options = options_with_info(options)?;
+        let turn = self.builds.as_ref().zip(program.source);
+        turn.iter().for_each(|(queue, source)| queue.wait(hash(&(source, &options))));
         let _busy = lock(&program.busy);
         let (raw, device) = (program.program.raw(), &raw const self.device.0);
         let built = call!(self.table, clBuildProgram(raw, 1, device, options.as_ptr(), None, null_mut()));
+        turn.iter().for_each(|(queue, _)| queue.done());
         self.judge(raw, built, CL_BUILD_PROGRAM_FAILURE)
     }
 
@@ -239,7 +244,7 @@ impl Space for NativeSpace {
         // A program with a log, even if linking failed.
         let (program, charge) = (Program::new(self.table, linked), Arc::new(charge));
         let printing = Arc::new(Printing::unknown()); // Its inputs may be binaries.
-        let program = NativeProgram { program, busy: Mutex::default(), printing, charge };
+        let program = NativeProgram { program, busy: Mutex::default(), printing, source: None, charge };
         let build = self.built(linked, status);
         Ok((program, build))
     }

@@ -29,6 +29,9 @@ pub struct Options {
     /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime, only these.
     #[arg(long, value_name = "NET")]
     pub cards: Option<Net>,
+    /// Who may sign the images that tenants bring for cards. Whoever starts the manager reads that from somewhere.
+    #[arg(skip)]
+    pub signers: Option<rackloom::Policy>,
     /// Give each card to one client at a time, and zero it before the next.
     #[arg(long, requires = "cards")]
     pub exclusive: bool,

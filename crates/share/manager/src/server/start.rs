@@ -90,13 +90,14 @@ impl Options {
             if self.isolate != Isolate::None && !can_work() {
                 bail!("this program cannot start processes for clients: it has not called work_if_asked at its start");
             }
-            let mut confined = None;
+            let mut confined: Option<Layers> = None;
             for (origin, board) in self.open_boards()? {
                 if self.isolate.applies_to(&board) {
                     // Buffers, and arenas that mirror them.
                     let memory = self.memory.min(host.memory().limit()).saturating_mul(2).saturating_add(TRANSFERS);
                     let board = IsolatedBoard::new(board.info().clone(), origin, memory, self.stall_time, &host)?;
-                    confined = Some(board.layers());
+                    let layers = board.layers();
+                    confined = Some(confined.map_or(layers, |others| others.and(layers)));
                     attacher.add_isolated(board)?;
                 } else if self.require_isolation {
                     bail!("--require-isolation: clients of {} would have no process of their own", board.info().name);
@@ -138,7 +139,7 @@ impl Options {
     fn claim_cards(&self, net: &Net, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let sharing = if self.exclusive { Sharing::Exclusive } else { Sharing::Shared };
-        let options = CardOptions { sharing, deadline };
+        let options = CardOptions { sharing, deadline, signers: self.signers.clone() };
         let (metrics, attacher) = (Arc::clone(attacher.manager().metrics()), Arc::clone(attacher));
         CardRack::connect(net, options, metrics, Box::new(move |card| attacher.add_card(card)))
     }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use rackloom_opencl_wire::{Argument, Op};
 use rustix::process::Signal;
 
-use crate::isolating::{Isolating, OwnGroup, Place, counts_to, with_kernels};
+use crate::isolating::{HANG, Isolating, OwnGroup, Place, counts_to, with_kernels};
 use crate::site::until;
 
 /// The groups of managers that have a folder here, in each tree of the system.
@@ -25,6 +26,9 @@ fn parents_of(manager: &Isolating) -> Vec<PathBuf> {
     let parent = |line: &str| {
         let (controllers, path) = line.split_once(':')?.1.split_once(":/")?;
         let first = controllers.split(',').next()?;
+        if first.starts_with("cpu") {
+            return None; // Groups there are empty until the processors have to be shared.
+        }
         let mount = mounts.lines().find(|mount| {
             let is_one = mount.contains(" - cgroup ") && mount.rsplit([' ', ',']).any(|option| option == first);
             if first.is_empty() { mount.contains(" - cgroup2 ") } else { is_one }
@@ -67,6 +71,44 @@ fn each_worker_has_a_group_and_none_is_left() {
         until("it has ended", || manager.process.has_ended());
         until("its groups are gone", || each(&|group| !group.exists()));
     }
+}
+
+/// A worker with many threads has as much of the processors as any other, and no more.
+#[test]
+fn processors_are_shared_once_a_worker_wants_many() {
+    let manager = Isolating::start(&[]);
+    let groups = groups_of(&manager);
+    let client = manager.client();
+    with_kernels(&client);
+    let own = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let are_shared = || match (&manager.group, groups.first()) {
+        (Some(OwnGroup(own)), _) => {
+            let enabled = std::fs::read_to_string(own.join("cgroup.subtree_control")).unwrap();
+            enabled.split_whitespace().any(|one| one == "cpu")
+        }
+        (None, Some(group)) => {
+            let workers = group.read_dir().unwrap().flatten().map(|entry| entry.path().join("cgroup.procs"));
+            let pids: String = workers.filter_map(|procs| std::fs::read_to_string(procs).ok()).collect();
+            let in_cpu = |line: &str| line.split(':').nth(1).is_some_and(|all| all.split(',').any(|one| one == "cpu"));
+            pids.lines().any(|pid| own(pid).lines().any(|line| in_cpu(line) && line.contains("/worker-")))
+        }
+        (None, None) => false,
+    };
+    if groups.is_empty() || manager.process.words().contains("lacks control groups") {
+        eprintln!("not tried: this user may make no control groups with bounds here");
+        return;
+    }
+    assert!(!are_shared(), "nobody wants much");
+    let hang = Op::Launch {
+        kernel: HANG,
+        dimensions: 1,
+        offset: [0; 3],
+        global: [64, 0, 0],
+        local: Some([1, 0, 0]),
+        arguments: vec![(0, Argument::Buffer(Some(0)))],
+    };
+    client.enqueue_after(hang, &[], vec![], true);
+    until("two of its threads have wanted to run for a second", are_shared);
 }
 
 #[test]

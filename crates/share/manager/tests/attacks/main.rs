@@ -36,3 +36,5 @@ mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;
 mod tls;
+#[cfg(target_arch = "x86_64")]
+mod users;

@@ -28,7 +28,7 @@ pub struct Siege {
     endpoint: Endpoint,
     neighbour: Tenant,
     counted: Cell<u32>,
-    is_of_a_stranger: bool,
+    reads_runtimes_only: bool,
     /// What the manager has when nobody attacks.
     at_rest: Census,
 }
@@ -56,9 +56,9 @@ impl Siege {
             eprintln!("{place:?}, {endpoint}");
             let neighbour = manager.client();
             with_kernels(&neighbour);
-            let is_of_a_stranger = *is_tcp || place != Place::Here;
+            let reads_runtimes_only = *is_tcp || place != Place::Here || manager.gives_users();
             let counted = Cell::new(0);
-            let mut siege = Self { manager, place, endpoint, neighbour, counted, is_of_a_stranger, at_rest: [0; 5] };
+            let mut siege = Self { manager, place, endpoint, neighbour, counted, reads_runtimes_only, at_rest: [0; 5] };
             siege.is_served();
             drop(siege.attacker()); // From now on a worker is kept ready for the like of it.
             siege.at_rest = siege.quiet();
@@ -71,9 +71,10 @@ impl Siege {
         }
     }
 
-    /// Whether the attackers are no processes of the manager's user, as far as it can tell.
-    pub const fn is_of_a_stranger(&self) -> bool {
-        self.is_of_a_stranger
+    /// Whether the attackers' processes read what runtimes need, and not what the manager's user may: they are no
+    /// processes of that user, as far as it can tell, or their workers are none.
+    pub const fn reads_runtimes_only(&self) -> bool {
+        self.reads_runtimes_only
     }
 
     /// Those of many attacks that are tried here: all on a manager of this user by clients of this machine, and on one

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Program;
@@ -81,7 +82,10 @@ const FILES_MAX: usize = 1024;
 const NOBODY: u32 = 65_534;
 
 fn own_folder() -> Arc<tempfile::TempDir> {
-    Arc::new(tempfile::tempdir().unwrap())
+    let folder = tempfile::tempdir().unwrap();
+    // As other temporary folders are: workers that are users of their own pass through.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    Arc::new(folder)
 }
 
 /// A port that nobody has at the moment, and that the system gives to no connection on its way out: those are above.
@@ -189,6 +193,11 @@ impl Isolating {
         command.env("TMPDIR", folder.path().join("tmp")).args(options);
         let process = Process::spawn(&mut command);
         Self { process, endpoint, tcp, metrics, folder, group }
+    }
+
+    /// Whether each client's process is a user of its own, so all read the same files.
+    pub fn gives_users(&self) -> bool {
+        !self.process.words().contains("lacks users of their own")
     }
 
     pub fn client(&self) -> Tenant {
