@@ -8,12 +8,15 @@ use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
+use std::time::{Duration, SystemTime};
 use std::{env, fs, thread};
 
 /// The module that becomes the card, and the C++ classes that it becomes, each with these parameters.
 const TOP: &str = "rl_card_sim";
 const CLASSES: [(&str, &[&str]); 3] =
     [("RlCard", &[]), ("RlCardWide", &["-GDataW=128"]), ("RlCardBridge", &["-GBridge=1"])];
+/// The gateware, from the root of the repository.
+const GATEWARE: &str = "gateware/rtl";
 /// Folders of the gateware that a simulated card needs none of: tops of boards, with their vendors' primitives.
 const BOARDS: &str = "board";
 const SIMULATED_BOARD: &str = "board/sim";
@@ -31,7 +34,7 @@ fn build() -> Result<(), String> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     let root = here.join("../../..").canonicalize().map_err(|e| e.to_string())?;
-    let gateware = root.join("gateware/rtl");
+    let gateware = root.join(GATEWARE);
     let shim = here.join("shim/shim.cpp");
     for input in [&gateware, &shim] {
         println!("cargo::rerun-if-changed={}", input.display());
@@ -42,9 +45,13 @@ fn build() -> Result<(), String> {
     let generated = out.join("verilated");
     // What is left of a module that is gone would be compiled.
     let _ = fs::remove_dir_all(&generated);
-    for (class, parameters) in CLASSES {
-        verilate(&verilator, &gateware, &generated, class, parameters, trace)?;
-    }
+    fs::create_dir_all(&generated).map_err(|e| format!("{}: {e}", generated.display()))?;
+    thread::scope(|scope| {
+        let (verilator, root, generated) = (&verilator, &root, &generated);
+        let write = |(class, parameters)| move || verilate(verilator, root, generated, class, parameters, trace);
+        let all = CLASSES.map(|class| scope.spawn(write(class)));
+        all.into_iter().try_for_each(|one| one.join().expect("Verilator's own errors are no panics"))
+    })?;
 
     let include = verilator.join("include");
     let mut runtime = vec!["verilated.cpp", "verilated_threads.cpp"];
@@ -55,7 +62,7 @@ fn build() -> Result<(), String> {
     let model = files(&generated, "cpp")?;
     let sources: Vec<PathBuf> = runtime.chain(model).chain([shim]).collect();
     let headers = [files(&include, "h")?, files(&generated, "h")?];
-    let compiler = Compiler { include, generated, cache: out.join("objects"), trace, prefers_clang: prefers_clang() };
+    let compiler = Compiler { include, generated, cache: out.join(OBJECTS), trace, prefers_clang: prefers_clang() };
     let objects = compiler.compile(&sources, &headers)?;
     compiler.build(Speed::Fast).objects(objects).try_compile("rackloom_rtl_card").map_err(|e| e.to_string())?;
     if trace {
@@ -86,21 +93,23 @@ fn verilator_root(root: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Writes the model's C++ into `into`.
+/// Writes the model's C++ into `into`. Verilator runs in the repository's root and has paths relative to that, which it
+/// also writes: a copy of the repository in another place has the same C++, whose objects may be in the cache.
 fn verilate(
     verilator: &Path,
-    gateware: &Path,
+    root: &Path,
     into: &Path,
     class: &str,
     parameters: &[&str],
     trace: bool,
 ) -> Result<(), String> {
+    let gateware = root.join(GATEWARE);
     let top = gateware.join(SIMULATED_BOARD).join(format!("{TOP}.sv"));
     if !top.is_file() {
         return Err(format!("{} is not there: is this the whole repository?", top.display()));
     }
     let mut command = Command::new(verilator.join("bin/verilator"));
-    command.env("VERILATOR_ROOT", verilator);
+    command.env("VERILATOR_ROOT", verilator).current_dir(root);
     command.args(["--cc", "--top-module", TOP, "--prefix", class, "--Mdir"]).arg(into);
     command.args(parameters);
     // Registers that no reset touches begin with random bits, so that a test finds who relies on zeros.
@@ -110,12 +119,13 @@ fn verilate(
     if trace {
         command.arg("--trace-fst");
     }
-    let folders = folders(gateware)?;
+    let relative = |path: &Path| path.strip_prefix(root).expect("it is inside").to_path_buf();
+    let folders = folders(&gateware)?;
     for folder in &folders {
         // A module is in the file that has its name.
-        command.arg("-y").arg(folder);
+        command.arg("-y").arg(relative(folder));
     }
-    command.args(packages(&folders)?).arg(top);
+    command.args(packages(&folders)?.iter().map(|path| relative(path))).arg(relative(&top));
     let told = command.output().map_err(|e| format!("{} does not run: {e}", verilator.display()))?;
     if told.status.success() {
         return Ok(());
@@ -199,6 +209,7 @@ struct Compiler {
 }
 
 impl Compiler {
+    /// Without the folders of headers: where those are matters to no object, and what is in them is hashed.
     fn build(&self, speed: Speed) -> cc::Build {
         let mut build = cc::Build::new();
         let opt_level = match speed {
@@ -209,7 +220,6 @@ impl Compiler {
         if self.prefers_clang {
             build.compiler("clang++");
         }
-        build.include(&self.include).include(self.include.join("vltstd")).include(&self.generated);
         // A failed assertion of the gateware comes back to the caller: see the shim. Verilator's runtime has some of
         // its own, one of which would need libatomic with clang.
         for name in ["VL_USER_STOP", "VL_USER_FATAL", "NDEBUG"] {
@@ -255,13 +265,14 @@ impl Compiler {
                 .collect();
             parts.into_iter().try_for_each(|part| part.join().expect("compiling does not panic"))
         })?;
-        self.forget_all_but(&objects)?;
+        self.forget_unused(&objects)?;
         Ok(objects)
     }
 
     fn one(&self, source: &Path, folder: &Path, object: &Path) -> Result<(), String> {
         let made = self
             .build(Speed::of(source))
+            .includes([&self.include, &self.include.join("vltstd"), &self.generated])
             .file(source)
             .out_dir(folder)
             .try_compile_intermediates()
@@ -269,15 +280,30 @@ impl Compiler {
         fs::rename(&made[0], object).map_err(|e| format!("{}: {e}", object.display()))
     }
 
-    fn forget_all_but(&self, objects: &[PathBuf]) -> Result<(), String> {
+    /// Removes what no build has used for long, and marks what this one has.
+    fn forget_unused(&self, objects: &[PathBuf]) -> Result<(), String> {
+        let now = SystemTime::now();
+        for object in objects {
+            let failed = |e| format!("{}: {e}", object.display());
+            fs::File::open(object).and_then(|file| file.set_modified(now)).map_err(failed)?;
+        }
         for folder in read_dir(&self.cache)? {
-            if !objects.iter().any(|object| object.starts_with(&folder)) {
+            let used = fs::metadata(folder.join("object.o")).and_then(|object| object.modified());
+            let is_old = used.is_ok_and(|used| now.duration_since(used).is_ok_and(|since| since > UNUSED));
+            if is_old {
                 fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
             }
         }
         Ok(())
     }
 }
+
+/// The cache, from a unit's folder: one for all units of a target folder. Those of clippy and of tests compile the
+/// same.
+const OBJECTS: &str = "../../rackloom-verilated-objects";
+
+/// How long an object is kept that no build has used.
+const UNUSED: Duration = Duration::from_hours(14 * 24);
 
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = read_dir(folder)?;

@@ -163,6 +163,12 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
             "do the same again: this host now sends the card standard frames; or give all of the path the same MTU",
         ),
         OpError::NoKey { .. } => Some("omit --key to use cards without keys"),
+        OpError::KeyIgnored { generation: Some(_), .. } => {
+            Some("ask the rack's operator for this host's keys of that generation, by `rackloom key host`")
+        }
+        OpError::Refused { code: ErrorCode::KeyRevoked, .. } => {
+            Some("ask the rack's operator for the host's next keys: `rackloom key host` with --host N.GENERATION")
+        }
         OpError::KeyIgnored { .. } => {
             Some("omit --key if the card has none; `rackloom info` counts claims with a wrong tag as auth_wrong")
         }
@@ -171,6 +177,14 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Kernel { .. } => {
             Some("check the kernel's arguments; accesses outside its memory and divisions by zero cause traps")
         }
+        OpError::Load { code: ErrorCode::ImageSignature, .. } => Some(
+            "`rackloom image show` tells who signed it; have it signed, by one who may sign for the card, with a version \
+             that is not below the newest it has run: `rackloom image sign`. The card still serves its old role",
+        ),
+        OpError::NotAllowed { .. } => Some(
+            "`rackloom image show` tells who signed it; have it signed by one whom the policy names for the card: \
+             `rackloom image sign`",
+        ),
         OpError::Load { .. } => Some("check the file with `rackloom image verify`; the card still serves its old role"),
         OpError::AwaitsRestart { .. } => {
             Some("`rackloom ls --watch` shows when the card is back; `rackloom load` then finds the image there")

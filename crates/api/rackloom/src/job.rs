@@ -130,7 +130,7 @@ pub struct JobReport {
     pub computing: Duration,
     /// Tiles in all.
     pub tiles: usize,
-    /// What each card did.
+    /// What each card did: those that the job was given by name, and those that joined, left or came back.
     pub cards: BTreeMap<MacAddr, CardShare>,
 }
 
@@ -207,7 +207,10 @@ impl RunningJob {
             ..JobOptions::default()
         };
         let job = Job::start(now, host, image, work, job_options);
-        let report = JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards: BTreeMap::new() };
+        // Also those that will not be ready before the last tile is done.
+        let named = options.cards.iter().flatten().map(|card| (*card, CardShare::default()));
+        let cards = named.collect();
+        let report = JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards };
         Self {
             job,
             observe,

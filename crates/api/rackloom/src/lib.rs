@@ -23,10 +23,12 @@
 pub mod array_work;
 mod batch;
 mod comm;
+mod desk;
 mod entropy;
 mod error;
 mod exchange;
 mod job;
+mod options;
 mod pending;
 mod rack;
 mod restart;
@@ -38,23 +40,25 @@ mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
-pub use comm::{CommError, Communicator, Operated};
+pub use comm::{CommError, Communicator, Operated, Prepared, Seat};
 pub use entropy::random_mac;
 pub use error::{Error, RmaError};
 pub use exchange::ExchangeWork;
 pub use job::{CardShare, Happening, JobReport, JobUpdate, PATIENCE, RunOptions, TROUBLES_MAX, Trouble};
+pub use options::RackOptions;
 pub use pending::Pending;
-pub use rack::{Rack, RackOptions, WireHealth};
+pub use rack::{Rack, WireHealth};
 pub use rma::{Mapping, Messages, Rma, RmaOptions};
 pub use turn::Claimed;
 pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
-pub use rackloom_collective::{Cause, Datatype, Kind as OperationKind, Op, Operation, PlanError, Report};
+pub use rackloom_collective::{Cause, Datatype, Kind as OperationKind, MESSAGE_MAX, Op, Operation, PlanError, Report};
 pub use rackloom_host::{
     CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch, LaunchReport,
     LoadPhase, LoadReport, OpError, Work,
 };
 pub use rackloom_live::{Net, NetError, Ports};
 pub use rackloom_pager::{Access, PagerError};
+pub use rackloom_sign::Policy;
 pub use rackloom_wire::{MacAddr, Restart, Scrub};

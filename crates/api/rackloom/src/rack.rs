@@ -9,52 +9,33 @@ use std::time::Duration;
 use bytes::Bytes;
 use rackloom_bridge::Window;
 use rackloom_host::{
-    CardInfo, ClaimOptions, Commit, Config, Event, Forged, Host, Keys, Launch, LaunchReport, LoadPhase, LoadReport,
+    CardInfo, CardName, ClaimOptions, Commit, Config, Event, Forged, Host, Launch, LaunchReport, LoadPhase, LoadReport,
     OpError, OpId, Outcome, Work,
 };
 use rackloom_live::{Clock, CountersWatch, Driver, Net, Ports, Wire, random_u64};
 use rackloom_node::Instant;
+use rackloom_sign::Policy;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
 use crate::Error;
 use crate::batch::Batch;
+use crate::desk::{DATA, Desks};
 use crate::entropy::random_mac;
 use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
+use crate::options::RackOptions;
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
 use crate::search::{ANSWER_WINDOW, Search, Step};
 use crate::watch::{EVENTS_MAX, Watch};
-
-/// Options of a connection.
-#[derive(Debug, Clone)]
-pub struct RackOptions {
-    /// The host's address; `None`: a random one that is locally administered.
-    pub mac: Option<MacAddr>,
-    /// Seed of nonces and group ids; `None`: from the operating system.
-    pub seed: Option<u64>,
-    /// Whether to use jumbo frames where the segment allows them. Cards without support get standard frames.
-    pub jumbo: bool,
-    /// The host's keys. Its address is then one of the host's, whatever `mac` says, and only cards are claimed that it
-    /// has a key for.
-    pub keys: Option<Keys>,
-    /// Rate at which frames are sent, bits per second; `None`: as fast as the segment takes them.
-    pub tx_rate: Option<u64>,
-    /// Time limit of an operation on a card's memory, a launch or a load.
-    pub deadline: Duration,
-}
-
-impl Default for RackOptions {
-    fn default() -> Self {
-        Self { mac: None, seed: None, jumbo: false, keys: None, tx_rate: None, deadline: Duration::from_secs(120) }
-    }
-}
 
 /// A connection to all cards of a segment. Methods may be called from any thread; dropping it releases all cards.
 pub struct Rack {
     driver: Arc<Driver<Runner>>,
     mac: MacAddr,
     pub(crate) deadline: Duration,
+    policy: Option<Policy>,
+    pub(crate) desks: Desks,
 }
 
 impl Rack {
@@ -97,6 +78,7 @@ impl Rack {
         };
         config.tx_rate = options.tx_rate;
         config.keys = options.keys;
+        config.policy = options.policy.clone();
         let waiting: SharedWaiting = Arc::new(Mutex::default());
         // The driver drops runner and sink when the wire fails.
         let last_word = LastWord(Arc::clone(&waiting));
@@ -105,12 +87,26 @@ impl Rack {
         };
         let runner = Runner::new(Host::new(config), waiting);
         let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
-        Ok(Self { driver: Arc::new(driver), mac, deadline: options.deadline })
+        let desks = Desks::default();
+        Ok(Self { driver: Arc::new(driver), mac, deadline: options.deadline, policy: options.policy, desks })
     }
 
     /// The host's own address.
     pub const fn mac(&self) -> MacAddr {
         self.mac
+    }
+
+    /// Whether this host's policy lets a card have an image. Each load asks this as well, before anything is sent.
+    ///
+    /// # Errors
+    /// [`OpError::NotAllowed`]; with a policy also [`OpError::UnknownCard`] of a card that is not up.
+    pub fn admits(&self, card: MacAddr, image: &[u8]) -> Result<(), Error> {
+        let Some(policy) = &self.policy else { return Ok(()) };
+        let known = self.cards()?.into_iter().find(|known| known.mac == card);
+        let known = known.ok_or(OpError::UnknownCard { card: CardName { mac: card, unit: None } })?;
+        let name = CardName { mac: card, unit: Some(known.unit) };
+        let signature = rackloom_sign::signature_of(image);
+        Ok(policy.admits(card, known.unit, &signature).map_err(|why| OpError::NotAllowed { card: name, why })?)
     }
 
     /// How the network has treated this connection's frames; lasts longer than the connection.
@@ -187,6 +183,7 @@ impl Rack {
 
     /// Claims cards; each returns the epoch that it granted.
     pub fn claim(&self, cards: &[MacAddr], options: ClaimOptions) -> Batch<u16> {
+        self.desks.forget(cards);
         self.batch(
             cards,
             None,
@@ -266,6 +263,9 @@ impl Rack {
 
     /// Writes bytes to a claimed card's memory.
     pub fn write(&self, card: MacAddr, addr: u64, data: Bytes) -> Pending<()> {
+        if addr < DATA {
+            self.desks.forget(&[card]);
+        }
         self.one(
             move |host, now| host.write(now, card, addr, data),
             |outcome| match outcome {
@@ -344,6 +344,7 @@ impl Rack {
         options: RunOptions,
         observe: impl FnMut(&JobUpdate) + Send + 'static,
     ) -> Result<(W, JobReport), Error> {
+        self.desks.forget_all();
         let work = Arc::new(Mutex::new(work));
         let bytes = Arc::default();
         let shared = Box::new(SharedWork { work: Arc::clone(&work), bytes: Arc::clone(&bytes) });
@@ -379,6 +380,7 @@ impl Rack {
         options: RunOptions,
         observe: impl FnMut(&JobUpdate) + Send + 'static,
     ) -> Result<(ExchangeWork, JobReport), Error> {
+        self.desks.forget_all();
         let cards = cards[..work.cards()].to_vec();
         let shared = Arc::new(Mutex::new(work));
         let (done, pending) = Pending::new();

@@ -133,7 +133,8 @@ fn whoever_waits_gets_the_answer_from_its_own_hands() {
     }
     let mine = std::thread::current().id();
     let by_me = lab.answers.by.lock().unwrap().values().filter(|id| **id == mine).count();
-    assert!(by_me > 1800, "{by_me} of 2000");
+    // The driver's own thread gets some where this one has to wait for a processor; without the helm it gets all.
+    assert!(by_me > 1000, "{by_me} of 2000");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A card of any kind, as one node.
 
-use rackloom_card::{Card, CardEvent, Config, NicCounters};
+use rackloom_card::{Card, CardEvent, Config, Keys, NicCounters};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::Memory;
 use rackloom_verilated::RtlCard;
@@ -47,6 +47,14 @@ impl AnyCard {
         match self {
             Self::Model(card) => card.unplug(now),
             Self::Rtl(card) => card.unplug(now),
+        }
+    }
+
+    /// Other keys for a card that has some; false if it has none. See [`Card::rekey`].
+    pub fn rekey(&mut self, now: Instant, keys: Keys) -> bool {
+        match self {
+            Self::Model(card) => card.rekey(now, keys),
+            Self::Rtl(_) => false,
         }
     }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 
-use rackloom_card::{Config, ConfigError, Pace};
-use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError, random_u64};
+use rackloom_card::{CardEvent, Config, ConfigError, Pace};
+use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchError, random_u64};
 use rackloom_node::Rng;
 use rackloom_wire::{BULK_STANDARD, MacAddr};
 
 use crate::nic::LiveNic;
 use crate::topology::port_mac;
-use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, NicError, NicReport, Topology};
+use crate::{AnyCard, BoardVersions, CableEnds, CardPort, FarEnd, Kind, Maker, NicError, NicReport, Topology};
 
 /// Cards on an in-process switch, run by a few threads, with cables between their other ports.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub struct LiveRack {
     maker: Maker,
     shape: Shape,
     address: [u8; 3],
+    versions: BoardVersions,
 }
 
 /// What all cards of a rack have in common. The default is that of [`Config::new`], live, with seed 1.
@@ -112,13 +113,21 @@ impl LiveRack {
     /// # Errors
     /// [`RackError::Threads`] and [`RackError::Nic`].
     pub fn new(shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
+        Self::on(Switch::default(), shape, topology, maker)
+    }
+
+    /// The same on this switch.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn on(switch: Switch, shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let pool = Pool::new(threads, Clock::start()).map_err(RackError::Threads)?;
         let [a, b, c, ..] = Rng::new(shape.seed).next_u64().to_be_bytes();
         let mut rack = Self {
             cards: BTreeMap::new(),
             pool,
-            switch: Switch::new(SwitchConfig::default()),
+            switch,
             cables: topology.cables().iter().map(|ends| (ends.clone(), Cable::new())).collect(),
             networks: topology.networks().map(|net| (net.clone(), Switch::default())).collect(),
             nics: BTreeMap::new(),
@@ -126,6 +135,7 @@ impl LiveRack {
             maker,
             shape,
             address: [a, b, c],
+            versions: BoardVersions::default(),
         };
         if let Some(host) = rack.topology.host_port() {
             for plug in rack.topology.nics() {
@@ -187,9 +197,28 @@ impl LiveRack {
         let mut config = self.config(kind, unit);
         change(&mut config);
         let mac = config.mac;
+        if config.signers.is_some() {
+            config.versions = self.versions.of(mac);
+        }
         let card = self.maker.make(kind, config).map_err(|source| RackError::Card { unit, source })?;
-        self.cards.insert(unit, self.pool.add(card, ports, |_| {}));
+        let versions = self.versions.clone();
+        let note = move |event| {
+            if let CardEvent::Raised(release) = event {
+                versions.raise(mac, &release);
+            }
+        };
+        self.cards.insert(unit, self.pool.add(card, ports, note));
         Ok((unit, mac))
+    }
+
+    /// What its cards have run of signed images: a card that is pulled out and plugged in again finds it there.
+    pub const fn versions(&self) -> &BoardVersions {
+        &self.versions
+    }
+
+    /// Gives a card with keys others. False if it is not there, or has none.
+    pub fn rekey(&self, unit: u16, keys: rackloom_card::Keys) -> bool {
+        self.card(unit).is_some_and(|card| card.with(move |card, now| card.rekey(now, keys)).unwrap_or(false))
     }
 
     /// Pulls a card out: after its goodbye or, if it is yanked, without one. False if there is none. Its cables stay,

@@ -46,6 +46,10 @@ impl Maker {
         if kind == Kind::Rtl && config.keys.is_some() {
             return Err(ConfigError::Range { field: "keys" });
         }
+        // Nor does it check signatures.
+        if kind == Kind::Rtl && config.signers.is_some() {
+            return Err(ConfigError::Range { field: "signers" });
+        }
         let config = Config { kind: kind.announced(), bulk: config.bulk.min(kind.bulk_max()), ..config };
         Ok(match kind {
             Kind::Model => AnyCard::Model(Box::new(Card::new(config, Arc::clone(&self.sandbox))?)),

@@ -50,10 +50,11 @@ impl<H: Node> SimRack<H> {
     /// # Panics
     /// If there are more than 65,535 hosts and cards.
     pub fn build(spec: RackSpec<H>, maker: Maker) -> Result<Self, ConfigError> {
-        let RackSpec { seed, hosts, cards, topology, cable, queue_bytes, faults } = spec;
+        let RackSpec { seed, hosts, cards, topology, cable, queue_bytes, addresses, faults } = spec;
         let mut rack = Self::new(seed, maker);
         let ports = u16::try_from(hosts.len() + cards.len()).expect("as many ports as a switch can have");
-        let switch = rack.net.switch(SwitchConfig { queue_bytes, ..SwitchConfig::with_ports(ports) });
+        let shape = SwitchConfig { queue_bytes, table_max: addresses, ..SwitchConfig::with_ports(ports) };
+        let switch = rack.net.switch(shape);
         for (mac, host) in hosts {
             let slot = rack.add_host(mac, host, switch, cable);
             rack.net.set_faults(slot.link, faults);

@@ -23,6 +23,8 @@ pub struct RackSpec<H> {
     pub cable: Cable,
     /// Bytes on the wire that each port of the switch can queue.
     pub queue_bytes: u32,
+    /// Most addresses that the switch learns; with none every frame comes to everybody.
+    pub addresses: usize,
     /// Faults of every cable, in each direction for itself.
     pub faults: Faults,
 }
@@ -37,6 +39,7 @@ impl<H> RackSpec<H> {
             topology: Topology::default(),
             cable: Cable::TEN_GIGABIT,
             queue_bytes: SwitchConfig::default().queue_bytes,
+            addresses: SwitchConfig::default().table_max,
             faults: Faults::NONE,
         }
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use rackloom::{
     ClaimOptions, CommError, Communicator, Datatype, MacAddr, Op, Operation, OperationKind as K, Rack, RackOptions,
+    Seat,
 };
 use rackloom_card::Pace;
 use rackloom_rack::{Kind, Links, LiveRack, Maker, RackError, Removal, Shape, Topology};
@@ -41,7 +42,7 @@ fn bytes(words: &[u32]) -> Bytes {
 #[test]
 fn four_cards_reduce_a_mebibyte_again_and_again() {
     let (_cards, rack, macs) = rack(4, Links::Full);
-    let mut comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
+    let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     for count in [1, 4097, 1 << 18] {
         let inputs: Vec<_> = (0..4).map(|rank| bytes(&words(rank, count))).collect();
         let want: Vec<_> = words(0, count).iter().map(|w| w.wrapping_mul(4).wrapping_add(6)).collect();
@@ -55,24 +56,33 @@ fn four_cards_reduce_a_mebibyte_again_and_again() {
 }
 
 #[test]
-fn ranks_without_a_link_are_named_and_neighbours_work() {
+fn cards_pass_on_what_is_for_others_of_their_group_and_no_more() {
     let (_cards, rack, macs) = rack(4, Links::Ring);
-    let mut comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
-    let error = comm.run(&sum(K::Barrier, 0), &vec![Bytes::new(); 4]).unwrap_err();
+    let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
+    let inputs: Vec<_> = (0..4).map(|rank| bytes(&words(rank, 40_000))).collect();
+    let got = comm.run(&sum(K::Alltoall, 10_000), &inputs).unwrap();
+    let block = |from: usize, to: usize| inputs[from].slice(to * 40_000..(to + 1) * 40_000);
+    for (to, output) in got.outputs.iter().enumerate() {
+        assert_eq!(*output, (0..4).map(|from| block(from, to)).collect::<Vec<_>>().concat(), "rank {to}");
+    }
+    drop(comm);
+    // Cards 0 and 2 have no link, and those between are not of this group.
+    let apart = Communicator::new(&rack, &[macs[0], macs[2]], Duration::from_secs(60)).unwrap();
+    let error = apart.run(&sum(K::Barrier, 0), &vec![Bytes::new(); 2]).unwrap_err();
     let CommError::Plan { between, .. } = &error else { panic!("{error}") };
     assert!(between.contains("card0") && between.contains("card2"), "{error}");
-    drop(comm);
-    let mut pair = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
+    drop(apart);
+    let pair = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
     let given = bytes(&words(7, 3));
     let got = pair.run(&sum(K::Send { to: 1 }, 3), &[given.clone(), Bytes::new()]).unwrap();
     assert_eq!((got.outputs[0].len(), &got.outputs[1]), (0, &given));
 }
 
 #[test]
-fn a_card_that_does_not_come_is_named_with_its_link() {
+fn a_card_that_another_host_has_taken_is_named() {
     let (cards, rack, macs) = rack(3, Links::Full);
-    let mut comm = Communicator::new(&rack, &macs, Duration::from_millis(300)).unwrap();
-    // Another host takes card 2, so its sequencer knows nothing of the group; its link lives.
+    let comm = Communicator::new(&rack, &macs, Duration::from_millis(300)).unwrap();
+    // Another host takes card 2; its link lives.
     let other = Rack::attach(cards.attach("other").unwrap(), RackOptions::default()).unwrap();
     rack.release(&macs[2..], rackloom::Scrub::Keep).wait_all().unwrap();
     while other.discover(Duration::from_millis(100)).unwrap().len() < 3 {}
@@ -80,7 +90,7 @@ fn a_card_that_does_not_come_is_named_with_its_link() {
     let error = comm.run(&sum(K::Barrier, 0), &vec![Bytes::new(); 3]).unwrap_err();
     assert!(error.to_string().contains("card2"), "{error}");
     // Two of the three are as well as they were.
-    let mut pair = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
+    let pair = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
     let inputs: Vec<_> = (0..2).map(|rank| bytes(&words(rank, 100))).collect();
     pair.run(&sum(K::Alltoall, 50), &inputs).unwrap();
 }
@@ -88,10 +98,87 @@ fn a_card_that_does_not_come_is_named_with_its_link() {
 #[test]
 fn a_cable_that_is_dead_is_named_and_gateware_has_no_links() {
     let (mut cards, rack, macs) = rack(3, Links::Full);
-    let mut comm = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
+    let comm = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
     assert!(cards.remove(1, Removal::Yank));
     let inputs = vec![Bytes::new(); 2];
     let error = comm.run(&sum(K::Barrier, 0), &inputs).unwrap_err();
     assert!(error.to_string().contains("card1") || matches!(error, CommError::Rack(_)), "{error}");
     assert!(matches!(cards.add(Kind::Rtl), Err(RackError::NoLinks { unit: 1, .. })));
+}
+
+#[test]
+fn an_operation_that_is_ready_runs_again_whatever_ran_between() {
+    let (_cards, rack, macs) = rack(4, Links::Full);
+    let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
+    let ready = comm.prepare(&sum(K::Allgather, 3), None).unwrap();
+    let pair = comm.part(&[2, 1]);
+    let again = |comm: &Communicator<&Rack>, seed: u32| {
+        let inputs: Vec<_> = (0..4).map(|rank| bytes(&words(rank + seed, 3))).collect();
+        let got = comm.run_prepared(&ready, &inputs).unwrap();
+        assert!(got.outputs.iter().all(|output| *output == inputs.concat()), "{seed}");
+    };
+    again(&comm, 1);
+    again(&comm, 2);
+    // Another group's programs lie there now, then the host's own bytes.
+    let given = [bytes(&words(5, 2)), bytes(&words(6, 2))];
+    let got = pair.run(&sum(K::Sendrecv { by: 1 }, 2), &given).unwrap();
+    assert_eq!(got.outputs, [given[1].clone(), given[0].clone()]);
+    again(&comm, 3);
+    rack.write(macs[3], (1 << 20) + 4096, vec![0xff; 256].into()).wait().unwrap();
+    again(&comm, 4);
+}
+
+#[test]
+fn groups_of_a_split_work_beside_each_other() {
+    let (_cards, rack, macs) = rack(4, Links::Full);
+    let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
+    let mut parts = comm.split(&[Some(7), Some(3), Some(7), None], &[1, 0, 0, 0]);
+    assert_eq!(parts.len(), 2);
+    let cards = |comm: &Communicator<&Rack>| comm.cards().iter().map(|card| card.mac).collect::<Vec<_>>();
+    assert_eq!(cards(&parts[0]), [macs[1]]);
+    assert_eq!(cards(&parts[1]), [macs[2], macs[0]], "by key");
+    let others = comm.part(&[3, 1]);
+    let all = parts.drain(1..).chain([others, comm.part(&[0, 1, 2, 3])]).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        for (i, comm) in all.into_iter().enumerate() {
+            scope.spawn(move || {
+                for turn in 0..8_u32 {
+                    let size = comm.cards().len() as u32;
+                    let inputs: Vec<_> = (0..size).map(|rank| bytes(&words(rank + turn, 1000))).collect();
+                    let got = comm.run(&sum(K::Allgather, 1000), &inputs).unwrap();
+                    assert!(got.outputs.iter().all(|output| *output == inputs.concat()), "group {i}, turn {turn}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn hosts_that_hold_a_card_each_join_one_group() {
+    let (cards, own, macs) = rack(3, Links::Full);
+    own.release(&macs, rackloom::Scrub::Keep).wait_all().unwrap();
+    let hosts: Vec<_> = (0..3)
+        .map(|rank| {
+            let options = RackOptions { jumbo: true, ..RackOptions::default() };
+            let host = Rack::attach(cards.attach(&format!("rank{rank}")).unwrap(), options).unwrap();
+            while host.discover(Duration::from_millis(100)).unwrap().len() < 3 {}
+            host.claim(&macs[rank..=rank], ClaimOptions::default()).wait_all().unwrap();
+            host
+        })
+        .collect();
+    let seats: Vec<_> = (0..3).map(|rank| Seat::survey(&hosts[rank], &macs[rank..=rank]).unwrap().remove(0)).collect();
+    let told: Vec<_> = seats.iter().map(|seat| Seat::decode(&seat.encode()).unwrap()).collect();
+    let inputs: Vec<_> = (0..3).map(|rank| bytes(&words(rank, 5000))).collect();
+    std::thread::scope(|scope| {
+        for (rank, host) in hosts.iter().enumerate() {
+            let (told, inputs) = (told.clone(), &inputs);
+            scope.spawn(move || {
+                let comm = Communicator::join(host, told, rank, 99, Duration::from_secs(60));
+                for _ in 0..3 {
+                    let got = comm.run(&sum(K::Allgather, 5000), &inputs[rank..=rank]).unwrap();
+                    assert_eq!(got.outputs, [inputs.concat()]);
+                }
+            });
+        }
+    });
 }

@@ -1,5 +1,6 @@
 // The Verilated card behind plain C functions. What crosses the border is in src/ffi.rs, field by field.
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -24,7 +25,8 @@ constexpr int kPortBits = 51;   // Of a port of rl_card_sim.
 constexpr int kNicCounts = 9;   // Fields of nic_counts_t,
 constexpr int kNicBytes = 6;    // of so many bytes each.
 
-enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
+enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8, kAll = 15 };
+constexpr uint64_t kHalf = 3200;  // Half a period of 156.25 MHz, in picoseconds.
 
 struct AxiIn {
   uint8_t rdata[kBeat];
@@ -55,9 +57,12 @@ struct Inputs {
   uint64_t time_us;
   MacIn macs[kPorts];
   AxiIn memory;
-  uint8_t edges, rst_n, cfg_hold, planted, event_ready;
+  uint8_t rst_n, cfg_hold, planted, event_ready;
   uint8_t shares[2];
+  uint8_t edges;  // Last: what is before it is compared with that of the step before.
 };
+constexpr size_t kCompared = offsetof(Inputs, edges);
+static_assert(kCompared == sizeof(uint64_t) + sizeof(Inputs::macs) + sizeof(AxiIn) + 6, "bytes between fields are any");
 
 struct Outputs {
   MacOut macs[kPorts];
@@ -132,6 +137,8 @@ void watch(const Card& top, AxiOut& out) {
 template <class Card, int bytes>
 struct Sim final : RlSim {
   std::unique_ptr<Card> top;
+  Inputs taken{.rst_n = kAll};  // At the last step; as no step has it, before the first.
+  uint8_t high = kAll;          // The clocks that have not fallen.
 
   Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1]) {
     const std::string said = "+rl_late=" + std::to_string(late);
@@ -163,8 +170,7 @@ struct Sim final : RlSim {
 
   void eval() {
     top->eval();
-    // Half a period of 156.25 MHz, in picoseconds.
-    context->timeInc(3200);
+    context->timeInc(kHalf);
 #if VM_TRACE
     if (trace) trace->dump(context->time());
 #endif
@@ -204,7 +210,8 @@ struct Sim final : RlSim {
     }
   }
 
-  void step(const Inputs& in, Outputs& out) override {
+  // All but the edges.
+  void take(const Inputs& in) {
     // What registers hold before their reset breaks any rule.
     context->assertOn(in.rst_n != 0);
     top->rst_ni = in.rst_n;
@@ -215,8 +222,25 @@ struct Sim final : RlSim {
     top->event_ready_i = in.event_ready;
     top->share_i = in.shares[0] | in.shares[1] << 4;
     drive(*top, in.memory);
-    clocks(0);
-    eval();
+    std::memcpy(&taken, &in, sizeof taken);
+  }
+
+  // Before the edge, what is new is taken and clocks fall. Where nothing is new and what is to rise is low already, the
+  // others fall with the edge: at a fall only the latches of gated clocks open, and those hold what they have when
+  // their own clock rises.
+  void step(const Inputs& in, Outputs& out) override {
+    // Arguments are looked up in the thread's context, and this may be another thread than made the card.
+    Verilated::threadContextp(context.get());
+    const bool changes = std::memcmp(&in, &taken, kCompared) != 0;
+    if (changes) take(in);
+    if (changes || (in.edges & high) != 0) {
+      top->drive_i = changes;
+      clocks(0);
+      eval();
+      top->drive_i = 0;
+    } else {
+      context->timeInc(kHalf);
+    }
     watch_macs(out.macs);
     out.idle = top->idle_o;
     out.alarm_valid = top->alarm_valid_o;
@@ -230,6 +254,7 @@ struct Sim final : RlSim {
     watch(*top, out.memory);
     clocks(in.edges);
     eval();
+    high = in.edges;
   }
 
   void nic(uint64_t counts[kNicCounts]) const override {

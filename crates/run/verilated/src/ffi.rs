@@ -107,7 +107,6 @@ pub(crate) struct Inputs {
     pub(crate) time_us: u64,
     pub(crate) macs: [MacIn; PORTS],
     pub(crate) memory: AxiIn,
-    pub(crate) edges: Edges,
     pub(crate) rst_n: bool,
     pub(crate) cfg_hold: bool,
     pub(crate) planted: u8,
@@ -115,6 +114,8 @@ pub(crate) struct Inputs {
     pub(crate) event_ready: bool,
     /// Parts of the memory's bandwidth: the shell's and the role's.
     pub(crate) shares: [u8; 2],
+    /// The last, as the shim has it: what is before it is compared with that of the step before.
+    pub(crate) edges: Edges,
 }
 
 /// All outputs of the card, as they are at the edge.
@@ -186,12 +187,12 @@ impl Inputs {
         time_us: 0,
         macs: [MacIn::QUIET; PORTS],
         memory: AxiIn::QUIET,
-        edges: Edges::ALL,
         rst_n: false,
         cfg_hold: false,
         planted: 0,
         event_ready: false,
         shares: [1, 1],
+        edges: Edges::ALL,
     };
 }
 
@@ -220,7 +221,7 @@ struct Handle {
 }
 
 // SAFETY: a model and its context are plain memory that nothing but this handle refers to, and are tied to no thread:
-// the runtime sets its thread-local pointers anew at each evaluation.
+// the shim and the runtime set thread-local pointers anew at each evaluation.
 unsafe impl Send for Sim {}
 
 // SAFETY: these are the functions of shim/shim.cpp, with the same types in the same order.

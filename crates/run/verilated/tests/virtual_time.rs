@@ -17,10 +17,16 @@ fn is_announcement(frame: &Frame) -> bool {
     Packet::parse(frame).is_ok_and(|packet| packet.head.kind == Kind::DiscoveryAnnounce)
 }
 
-/// What a card sends until `end`, and when, while it is asked who it is every 10 ms.
+fn card(stress: Stress) -> RtlCard {
+    RtlCard::new(Config { stress, ..Config::new(CARD, Pace::Virtual) }).expect("a sound configuration")
+}
+
+/// What a new card sends until `end`, and when, while it is asked who it is every 10 ms; and the cycles of that.
 fn run(end: Duration, stress: Stress) -> (Vec<(Instant, Frame)>, u64) {
-    let config = Config { stress, ..Config::new(CARD, Pace::Virtual) };
-    let mut card = RtlCard::new(config).expect("a sound configuration");
+    play(card(stress), end)
+}
+
+fn play(mut card: RtlCard, end: Duration) -> (Vec<(Instant, Frame)>, u64) {
     let boot = Instant::from_nanos(1_000_003);
     let (mut now, mut sent) = (boot, Vec::new());
     let mut asked = 0;
@@ -50,6 +56,22 @@ fn the_same_frames_give_the_same_card() {
         assert_eq!(first.len(), 2 + 9);
         assert_eq!((first, cycles), run(Duration::from_millis(100), stress));
     }
+}
+
+/// Verilator has a context for each thread, in which arguments are looked up at a card's first cycle.
+#[test]
+fn a_card_is_the_same_on_a_thread_that_has_made_another() {
+    let clocks = Clocks { ddr: 2100, role: 1370, cfg: 640, jitter: 500 };
+    let [late, prompt] = [true, false].map(|late| Stress { late, clocks, ..Stress::default() });
+    let end = Duration::from_millis(100);
+    let here = run(end, late);
+    assert!(here != run(end, prompt), "what is late must show");
+    let of_here = card(late);
+    let there = std::thread::spawn(move || {
+        let _of_there = card(prompt);
+        play(of_here, end)
+    });
+    assert!(there.join().unwrap() == here, "its arguments are those of the other card");
 }
 
 #[test]

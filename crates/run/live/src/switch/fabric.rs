@@ -49,7 +49,7 @@ enum Path {
 
 impl Fabric {
     pub(crate) fn new(config: SwitchConfig) -> Self {
-        let table = MacTable::new(config.addresses, config.address_age);
+        let table = MacTable::new(config.addresses, config.address_age, config.sticky);
         Self { config, slots: Vec::new(), table, tap: None, unlearnt: 0 }
     }
 

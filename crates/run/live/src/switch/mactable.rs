@@ -10,6 +10,7 @@ pub(crate) struct MacTable {
     entries: HashMap<[u8; 6], Entry>,
     capacity: usize,
     age: Duration,
+    sticky: bool,
     swept: Option<Instant>,
 }
 
@@ -20,15 +21,18 @@ struct Entry {
 }
 
 impl MacTable {
-    /// An empty table that holds `capacity` addresses for `age` after they were last seen.
-    pub(crate) fn new(capacity: usize, age: Duration) -> Self {
-        Self { entries: HashMap::new(), capacity, age, swept: None }
+    /// An empty table that holds `capacity` addresses for `age` after they were last seen. If it is `sticky`, none
+    /// moves to another port.
+    pub(crate) fn new(capacity: usize, age: Duration, sticky: bool) -> Self {
+        Self { entries: HashMap::new(), capacity, age, sticky, swept: None }
     }
 
     /// Notes that `mac` sends on `port`. False if the table is full: frames to `mac` will be flooded.
     pub(crate) fn learn(&mut self, mac: [u8; 6], port: usize, now: Instant) -> bool {
         if let Some(entry) = self.entries.get_mut(&mac) {
-            *entry = Entry { port, seen: now };
+            if !self.sticky || entry.port == port {
+                *entry = Entry { port, seen: now };
+            }
             return true;
         }
         if self.entries.len() >= self.capacity {
@@ -69,7 +73,7 @@ mod tests {
 
     #[test]
     fn learns_moves_and_forgets() {
-        let (mut t, t0) = (MacTable::new(8, Duration::from_secs(300)), Instant::now());
+        let (mut t, t0) = (MacTable::new(8, Duration::from_secs(300), false), Instant::now());
         assert_eq!(t.port(A, t0), None);
         assert!(t.learn(A, 3, t0));
         assert_eq!(t.port(A, t0), Some(3));
@@ -80,8 +84,18 @@ mod tests {
     }
 
     #[test]
+    fn a_sticky_address_moves_only_when_its_cable_is_pulled() {
+        let (mut t, t0) = (MacTable::new(8, Duration::from_secs(300), true), Instant::now());
+        assert!(t.learn(A, 3, t0) && t.learn(A, 4, t0));
+        assert_eq!(t.port(A, t0), Some(3));
+        t.forget(3);
+        assert!(t.learn(A, 4, t0));
+        assert_eq!(t.port(A, t0), Some(4));
+    }
+
+    #[test]
     fn an_old_entry_is_not_believed_and_makes_room() {
-        let (mut t, t0) = (MacTable::new(2, Duration::from_secs(10)), Instant::now());
+        let (mut t, t0) = (MacTable::new(2, Duration::from_secs(10), false), Instant::now());
         let later = t0 + Duration::from_secs(9);
         assert!(t.learn(A, 1, t0));
         assert!(t.learn(B, 2, later));
@@ -95,7 +109,7 @@ mod tests {
 
     #[test]
     fn invented_addresses_do_not_cost_a_sweep_each() {
-        let (mut t, t0) = (MacTable::new(1, Duration::from_secs(300)), Instant::now());
+        let (mut t, t0) = (MacTable::new(1, Duration::from_secs(300), false), Instant::now());
         assert!(t.learn(A, 1, t0));
         assert!(!t.learn(B, 1, t0));
         let swept = t.swept;

@@ -39,6 +39,9 @@ pub struct SwitchConfig {
     pub addresses: usize,
     /// How long an address is remembered after it last sent.
     pub address_age: Duration,
+    /// An address stays at the port that has first sent under it until that is pulled out. Who sends under it
+    /// elsewhere is heard, but draws nothing away from it.
+    pub sticky: bool,
 }
 
 impl Default for SwitchConfig {
@@ -51,6 +54,7 @@ impl Default for SwitchConfig {
             stall: Duration::from_millis(50),
             addresses: 4096,                       // Four for each port.
             address_age: Duration::from_secs(300), // As IEEE 802.1D recommends.
+            sticky: false,                         // Stations move.
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Links between cards: which pairs have one.
 
+use core::fmt;
 use core::str::FromStr;
 
 use rackloom_node::Port;
@@ -50,6 +51,16 @@ impl Links {
     }
 }
 
+impl fmt::Display for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("full"),
+            Self::Ring => f.write_str("ring"),
+            Self::Torus(rows, columns) => write!(f, "torus:{rows}x{columns}"),
+        }
+    }
+}
+
 impl FromStr for Links {
     type Err = TopologyError;
 
@@ -85,6 +96,13 @@ mod tests {
         assert_eq!(cables("torus:2x2", 4), ["0.1-1.1", "2.1-3.1", "0.2-2.2", "1.2-3.2"]);
         assert_eq!(cables("torus:3x3", 9).len(), 18);
         assert!(cables("ring", 1).is_empty() && cables("full", 0).is_empty() && cables("ring", 0).is_empty());
+    }
+
+    #[test]
+    fn shapes_are_written_as_they_are_read() {
+        for text in ["full", "ring", "torus:3x4"] {
+            assert_eq!(text.parse::<Links>().unwrap().to_string(), text);
+        }
     }
 
     #[test]

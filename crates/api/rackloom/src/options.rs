@@ -1,0 +1,41 @@
+//! Options of a connection to a rack.
+
+use std::time::Duration;
+
+use rackloom_host::Keys;
+use rackloom_sign::Policy;
+use rackloom_wire::MacAddr;
+
+/// Options of a connection.
+#[derive(Debug, Clone)]
+pub struct RackOptions {
+    /// The host's address; `None`: a random one that is locally administered.
+    pub mac: Option<MacAddr>,
+    /// Seed of nonces and group ids; `None`: from the operating system.
+    pub seed: Option<u64>,
+    /// Whether to use jumbo frames where the segment allows them. Cards without support get standard frames.
+    pub jumbo: bool,
+    /// The host's keys. Its address is then one of the host's, whatever `mac` says, and only cards are claimed that it
+    /// has a key for.
+    pub keys: Option<Keys>,
+    /// Who may sign images for which cards; `None`: any image goes to any card.
+    pub policy: Option<Policy>,
+    /// Rate at which frames are sent, bits per second; `None`: as fast as the segment takes them.
+    pub tx_rate: Option<u64>,
+    /// Time limit of an operation on a card's memory, a launch or a load.
+    pub deadline: Duration,
+}
+
+impl Default for RackOptions {
+    fn default() -> Self {
+        Self {
+            mac: None,
+            seed: None,
+            jumbo: false,
+            keys: None,
+            policy: None,
+            tx_rate: None,
+            deadline: Duration::from_secs(120),
+        }
+    }
+}
