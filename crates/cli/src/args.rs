@@ -2,6 +2,7 @@
 
 mod bench;
 mod bridge;
+mod comm;
 mod groups;
 mod key;
 mod parse;
@@ -24,6 +25,7 @@ pub(crate) use self::bridge::{
     Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd,
     StreamReceive, StreamSend,
 };
+pub(crate) use self::comm::{CommAction, CommBench, CommRun, OperationName};
 pub(crate) use self::key::KeyAction;
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
@@ -81,6 +83,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "RACKLOOM_KEY", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = groups::EVERYWHERE)]
     pub(crate) key: Option<PathBuf>,
+    /// The policy of signed images: with `up`, cards run no others; with other commands, this host sends no others
+    #[arg(long, global = true, env = "RACKLOOM_SIGNERS", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = groups::EVERYWHERE)]
+    pub(crate) signers: Option<PathBuf>,
     /// Print the result, or the error, as JSON with a documented schema
     #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
     pub(crate) json: bool,
@@ -150,6 +156,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: StreamAction,
     },
+    /// Have groups of cards work together over their links
+    Comm {
+        #[command(subcommand)]
+        action: CommAction,
+    },
     /// Share OpenCL devices, or cards, among programs
     #[command(after_help = sharing::MANAGER_HELP)]
     Manager(Box<rackloom_manager::Options>),
@@ -206,6 +217,7 @@ pub(crate) enum Command {
 pub(crate) const ENVIRONMENT: &str = "\
 RACKLOOM_NET    the network segment, unless --net names one
 RACKLOOM_KEY    the file with this host's keys, unless --key names one
+RACKLOOM_SIGNERS  the policy of signed images, unless --signers names one
 RACKLOOM_RUN    directory of the virtual segments' sockets; it must be yours alone (mode
                 700). Default: $XDG_RUNTIME_DIR/rackloom, or /tmp/rackloom-UID
 RACKLOOM_CLANG  the clang that `image build` uses. Default: the first one that runs

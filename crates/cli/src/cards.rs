@@ -41,6 +41,17 @@ impl Roster {
         Ok(roster)
     }
 
+    /// The cards that were there at first and those that came since, so that all have names.
+    pub(crate) fn with_newcomers(&self, rack: &Rack) -> Result<Self> {
+        let mut cards = rack.cards()?;
+        for card in &self.cards {
+            if cards.iter().all(|c| c.mac != card.mac) {
+                cards.push(card.clone());
+            }
+        }
+        Ok(Self::new(cards))
+    }
+
     /// Whether two cards answer under this address.
     pub(crate) fn is_shared(&self, card: MacAddr) -> bool {
         self.shared.contains(&card)

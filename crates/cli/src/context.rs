@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rackloom::{ClaimOptions, Error, Forged, MacAddr, PATIENCE, Rack, RackOptions, WireHealth};
+use rackloom::{ClaimOptions, Error, MacAddr, PATIENCE, Policy, Rack, RackOptions, WireHealth};
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
 use crate::holder::{self, Holder};
 use crate::keys::{self, HostFile};
+use crate::signers;
 use crate::ui::Ui;
 
 /// What every command gets.
@@ -33,11 +34,17 @@ impl Context {
             Some(file) => Some(keys::read::<HostFile>(file)?.keys()?),
             None => None,
         };
-        let options = RackOptions { deadline: self.global.timeout, jumbo: true, keys, ..RackOptions::default() };
+        let (deadline, policy) = (self.global.timeout, self.policy()?);
+        let options = RackOptions { deadline, jumbo: true, keys, policy, ..RackOptions::default() };
         let rack = Rack::connect(&self.global.net, options)?;
         let holder = Holder::tell(&self.global.net, rack.mac());
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).push((rack.wire_health(), holder));
         Ok(rack)
+    }
+
+    /// Who may sign images for which cards, if the user cares.
+    pub(crate) fn policy(&self) -> Result<Option<Policy>> {
+        self.global.signers.as_deref().map(signers::read_policy).transpose()
     }
 
     /// Claims cards, and waits for those that other hosts hold as a job does; returns those that granted the claim, and
@@ -63,18 +70,6 @@ impl Context {
         match self.claim(rack, &[card])?.1.pop() {
             None => Ok(()),
             Some((_, why)) => Err(why.into()),
-        }
-    }
-
-    /// Tells what was dropped because it cannot be from the cards that it names: somebody poses as them.
-    pub(crate) fn tell_forged(&self, rack: &Rack) {
-        let forged = rack.forged().unwrap_or_default();
-        if forged.total() > 0 {
-            let Forged { untagged, wrong, replayed } = forged;
-            self.ui.warn(format!(
-                "somebody poses as a card of this rack: dropped {untagged} frames without a tag, {wrong} with a wrong \
-                 one, and {replayed} that had come before; `rackloom info CARD` has what the cards have dropped"
-            ));
         }
     }
 

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::forged_report::ForgedReport;
 use crate::holder;
 
 /// The result of a command.
@@ -18,7 +19,10 @@ pub(crate) struct Failure {
     pub(crate) what: String,
     pub(crate) causes: Vec<String>,
     pub(crate) help: Option<String>,
+    pub(crate) code: Option<&'static str>,
     pub(crate) exit: Exit,
+    /// Boxed, since few failures have one.
+    pub(crate) forged: Option<Box<ForgedReport>>,
 }
 
 /// An error, as --json prints it.
@@ -32,13 +36,18 @@ pub(crate) struct ErrorReport {
     causes: Vec<String>,
     /// What to do about it, if anything can be said.
     help: Option<String>,
+    /// The protocol's code, where a card has given one: errors.md has what to do.
+    code: Option<&'static str>,
     /// The exit code.
     exit: u8,
+    /// What posed as a card of the rack or as this host while the command ran; null if it has no key or does not watch
+    /// for it.
+    forged: Option<ForgedReport>,
 }
 
 impl Failure {
     pub(crate) fn new(what: impl Display) -> Self {
-        Self { what: what.to_string(), causes: Vec::new(), help: None, exit: Exit::Error }
+        Self { what: what.to_string(), causes: Vec::new(), help: None, code: None, exit: Exit::Error, forged: None }
     }
 
     /// An error with all its causes.
@@ -71,13 +80,22 @@ impl Failure {
         self
     }
 
+    /// What came while it was done.
+    #[must_use]
+    pub(crate) fn meanwhile(mut self, forged: ForgedReport) -> Self {
+        self.forged = Some(Box::new(forged));
+        self
+    }
+
     pub(crate) fn report(&self) -> ErrorReport {
         ErrorReport {
             schema: "rackloom.error/1",
             error: self.what.clone(),
             causes: self.causes.clone(),
             help: self.help.clone(),
+            code: self.code,
             exit: self.exit as u8,
+            forged: self.forged.as_deref().cloned(),
         }
     }
 }
@@ -91,6 +109,9 @@ impl From<rackloom::Error> for Failure {
         };
         let mut failure = Self::of(&error).exit(exit);
         failure.causes.extend(holder::of(&error));
+        if let rackloom::Error::Op(e) | rackloom::Error::NoCards { last: Some(e), .. } = &error {
+            failure.code = e.code_name();
+        }
         match error.help() {
             Some(help) => failure.help(help),
             None => failure,

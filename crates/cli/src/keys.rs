@@ -3,9 +3,9 @@
 //! Each is JSON, and secret: only its owner may read it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,59 +17,104 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Explain, Failure, Result};
 use crate::format::hex;
+use crate::whole::{self, Before};
 
 /// The rack's key.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "rackloom.rack-key/1")]
 pub(crate) struct RackFile {
     key: String,
+    /// How many keys the rack had before this one.
+    #[serde(default)]
+    generation: u32,
+    /// The key before, as long as cards and hosts may have that only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    former: Option<String>,
 }
 
 /// The keys of cards, and the hosts that may claim them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "rackloom.card-keys/1")]
 pub(crate) struct CardFile {
+    #[serde(default)]
+    generation: u32,
     /// Hosts' numbers, with the generation of their keys.
     hosts: BTreeMap<u16, u32>,
+    /// The same of hosts whose keys count no more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    revoked: BTreeMap<u16, u32>,
     /// Keys by the cards' addresses.
     cards: BTreeMap<String, String>,
+    /// Those of the generation before, which count as well.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    former: BTreeMap<String, String>,
 }
 
 /// The keys of one host.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "rackloom.host-keys/1")]
 pub(crate) struct HostFile {
+    #[serde(default)]
+    generation: u32,
     host: u16,
     /// Keys by the cards' addresses.
     cards: BTreeMap<String, String>,
+    /// Those of the generation before, for cards that have no others yet.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    former: BTreeMap<String, String>,
+}
+
+/// Which of a rack's keys a file is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Generations {
+    /// The newest and the one before.
+    Both,
+    /// The newest alone.
+    Newest,
 }
 
 impl RackFile {
     /// A key that nobody has had before.
     pub(crate) fn draw() -> Result<Self> {
-        let mut bytes = [0; 16];
-        let source = "/dev/urandom";
-        let mut file = fs::File::open(source).during(format!("cannot open {source}"))?;
-        file.read_exact(&mut bytes).during(format!("cannot read {source}"))?;
-        Ok(Self { key: hex(&bytes) })
+        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None })
     }
 
-    fn key(&self) -> Result<RackKey> {
-        Ok(RackKey::new(parse(&self.key)?))
+    /// The next generation: a key that comes from no other, so that nothing that was lost leads to it.
+    pub(crate) fn next(self) -> Result<Self> {
+        let generation = self.generation.checked_add(1).ok_or_else(|| Failure::new("there are no more generations"))?;
+        Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key) })
     }
 
-    /// The keys of these cards, for hosts with these numbers; a number's generation is 0 unless its key was withdrawn.
-    pub(crate) fn cards(&self, cards: &[MacAddr], hosts: BTreeMap<u16, u32>) -> Result<CardFile> {
-        let rack = self.key()?;
-        let cards = cards.iter().map(|card| (card.to_string(), hex(rack.card(card.0, 0).reveal()))).collect();
-        Ok(CardFile { hosts, cards })
+    pub(crate) const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The keys of these cards, for hosts with these numbers; a number's generation is 0 unless its key was revoked.
+    pub(crate) fn cards(&self, cards: &[MacAddr], hosts: BTreeMap<u16, u32>, which: Generations) -> Result<CardFile> {
+        let [newest, former] = self.each(cards, which, |key| *key.reveal())?;
+        Ok(CardFile { generation: self.generation, hosts, revoked: BTreeMap::new(), cards: newest, former })
     }
 
     /// The keys of a host for these cards.
-    pub(crate) fn host(&self, host: u16, generation: u32, cards: &[MacAddr]) -> Result<HostFile> {
-        let rack = self.key()?;
-        let pair = |card: &MacAddr| hex(rack.card(card.0, 0).host(host.into(), generation).reveal());
-        Ok(HostFile { host, cards: cards.iter().map(|card| (card.to_string(), pair(card))).collect() })
+    pub(crate) fn host(&self, host: u16, own: u32, cards: &[MacAddr], which: Generations) -> Result<HostFile> {
+        let [newest, former] = self.each(cards, which, |key| *key.host(host.into(), own).reveal())?;
+        Ok(HostFile { generation: self.generation, host, cards: newest, former })
+    }
+
+    /// What comes from the key of each card, of the newest generation and of the one before.
+    fn each(
+        &self,
+        cards: &[MacAddr],
+        which: Generations,
+        of: impl Fn(&CardKey) -> [u8; 16],
+    ) -> Result<[BTreeMap<String, String>; 2]> {
+        let all = |key: &str, generation| -> Result<BTreeMap<_, _>> {
+            let rack = RackKey::new(parse(key)?);
+            Ok(cards.iter().map(|card| (card.to_string(), hex(&of(&rack.card(card.0, generation))))).collect())
+        };
+        let former = self.former.as_ref().filter(|_| which == Generations::Both);
+        let before = former.map(|key| all(key, self.generation.saturating_sub(1))).transpose()?;
+        Ok([all(&self.key, self.generation)?, before.unwrap_or_default()])
     }
 }
 
@@ -80,24 +125,60 @@ impl CardFile {
             return Err(Failure::new(format!("the file of keys has none for {card}"))
                 .help("`rackloom key cards` makes one for each address that it is given; --seed keeps addresses"));
         };
-        if self.hosts.len() > HOSTS_MAX {
+        if self.hosts.len().max(self.revoked.len()) > HOSTS_MAX {
             return Err(Failure::new(format!("a card has keys of {HOSTS_MAX} hosts at most")));
         }
-        Ok(Keys::new(CardKey::new(parse(key)?), self.hosts.iter().map(|(host, generation)| (*host, *generation))))
+        let former = self.former.get(&card.to_string()).map(|key| parse(key).map(CardKey::new)).transpose()?;
+        let numbers = |hosts: &BTreeMap<u16, u32>| hosts.iter().map(|(host, own)| (*host, *own)).collect::<Vec<_>>();
+        Ok(Keys::new(CardKey::new(parse(key)?), numbers(&self.hosts))
+            .of_generation(self.generation, former)
+            .revoking(numbers(&self.revoked)))
+    }
+
+    /// The keys of these hosts count no more.
+    pub(crate) fn revoke(&mut self, hosts: &[u16]) -> Result<()> {
+        for host in hosts {
+            let Some(own) = self.hosts.remove(host) else {
+                let numbers: Vec<_> = self.hosts.keys().map(u16::to_string).collect();
+                return Err(Failure::new(format!("host {host} is not among the hosts of these cards"))
+                    .help(format!("they take claims of {}", numbers.join(", "))));
+            };
+            self.revoked.insert(*host, own);
+        }
+        Ok(())
+    }
+
+    /// What a host that was revoked is called once it has its next key.
+    pub(crate) fn next_of(&self, host: u16) -> String {
+        format!("{host}.{}", self.revoked.get(&host).map_or(1, |own| own.saturating_add(1)))
     }
 }
 
 impl HostFile {
     /// The keys, for a host that starts now.
     pub(crate) fn keys(&self) -> Result<rackloom::Keys> {
-        let mut pairs = BTreeMap::new();
-        for (card, key) in &self.cards {
-            let card: MacAddr = card.parse().map_err(|e| Failure::new(format!("`{card}` in the file of keys: {e}")))?;
-            pairs.insert(card, PairKey::new(parse(key)?));
-        }
+        let pairs = |keys: &BTreeMap<String, String>| -> Result<BTreeMap<_, _>> {
+            let pair = |(card, key): (&String, &String)| {
+                let at = format!("`{card}` in the file of keys");
+                let card: MacAddr = card.parse().map_err(|e| Failure::new(format!("{at}: {e}")))?;
+                Ok((card, PairKey::new(parse(key)?)))
+            };
+            keys.iter().map(pair).collect()
+        };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok(rackloom::Keys::new(self.host, pairs, u64::try_from(since.as_nanos()).unwrap_or(u64::MAX / 2)))
+        let claims_from = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX / 2);
+        let keys = rackloom::Keys::new(self.host, pairs(&self.cards)?, claims_from);
+        Ok(keys.of_generation(self.generation, pairs(&self.former)?))
     }
+}
+
+/// Random bytes that nobody can guess.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    let source = "/dev/urandom";
+    let mut file = fs::File::open(source).during(format!("cannot open {source}"))?;
+    file.read_exact(&mut bytes).during(format!("cannot read {source}"))?;
+    Ok(bytes)
 }
 
 /// Reads a file of keys, which nobody else may read.
@@ -112,21 +193,25 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_str(&text).map_err(|e| Failure::of(&e).during(what()))
 }
 
-/// Writes a file of keys that was not there.
+/// Writes a file of keys that was not there, as a whole or not at all.
 pub(crate) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
     let what = || format!("cannot write {}", path.display());
+    if path.exists() {
+        return Err(Failure::new("it is there already").during(what()).help("keys are not overwritten: move it away"));
+    }
     let mut text = serde_json::to_string_pretty(file).expect("keys are text");
     text.push('\n');
-    let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).during(what())?;
-    out.write_all(text.as_bytes()).during(what())
+    whole::write(path, text.as_bytes(), 0o600, Before::Keep).during(what())
 }
 
-fn parse(text: &str) -> Result<[u8; 16]> {
-    let is_hex = text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()); // `from_str_radix` takes a sign, too.
+/// A key of `N` bytes.
+pub(crate) fn parse<const N: usize>(text: &str) -> Result<[u8; N]> {
+    // `from_str_radix` takes a sign, too.
+    let is_hex = text.len() == 2 * N && text.bytes().all(|c| c.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
-    let bytes: Option<Vec<_>> = (0..16).map(byte).collect();
+    let bytes: Option<Vec<_>> = (0..N).map(byte).collect();
     let key = bytes.filter(|_| is_hex).and_then(|bytes| bytes.try_into().ok());
-    key.ok_or_else(|| Failure::new("a key in the file is not 32 hexadecimal digits"))
+    key.ok_or_else(|| Failure::new(format!("a key in the file is not {} hexadecimal digits", 2 * N)))
 }
 
 #[cfg(test)]
@@ -135,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_key_is_32_hexadecimal_digits() {
-        assert_eq!(parse("000102030405060708090a0b0c0d0E0F").unwrap(), std::array::from_fn(|i| i as u8));
+        assert_eq!(parse::<16>("000102030405060708090a0b0c0d0E0F").unwrap(), std::array::from_fn(|i| i as u8));
         for text in ["", "00", "+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f+f", "g0000000000000000000000000000000"] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse::<16>(text).is_err(), "{text}");
         }
-        assert!(parse(&"0".repeat(33)).is_err() && parse(&"\u{e9}".repeat(16)).is_err());
+        assert!(parse::<16>(&"0".repeat(33)).is_err() && parse::<16>(&"\u{e9}".repeat(16)).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The benches of OpenCL and of remote memory, in small: they run, and print what their schemas promise. Their times
-//! are not tested: a test shares its machine.
+//! The benches of OpenCL, of remote memory and of floods, in small: they run, and print what their schemas promise.
+//! Their times are not tested: a test shares its machine.
 
 mod common;
 
@@ -41,4 +41,19 @@ fn a_bench_without_its_library_says_what_is_missing() {
     assert_eq!(finished.code, 2, "{}", finished.stderr);
     assert!(finished.stderr.contains("error"), "{}", finished.stderr);
     assert!(finished.stderr.contains("/nowhere.so"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_flood_is_measured_beside_loads_without_it() {
+    let rack = Rack::none();
+    let flood = ["bench", "load", "--cards", "2", "--bytes", "1M", "--times", "1", "--keys", "--flood", "100M"];
+    let report = rack.json(&flood);
+    for comparison in ["keyed", "flooded"] {
+        assert!(report[comparison]["times_longer"].as_f64().unwrap() > 0.0, "{report}");
+    }
+    assert!(report["flood_frames_per_second"].as_f64().unwrap() > 100.0, "{report}");
+    let refused = rack.run(&["bench", "load", "--flood"]);
+    assert!(refused.code == 2 && refused.stderr.contains("--keys"), "{}", refused.stderr);
+    let reads = rack.json(&["bench", "rtt", "--keys", "--reads", "200"]);
+    assert!(reads["keyed_times_longer"].as_f64().unwrap() > 0.0, "{reads}");
 }

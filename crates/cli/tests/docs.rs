@@ -55,6 +55,8 @@ fn short_help_fits_a_terminal() {
         "stream send",
         "stream receive",
         "stream connect",
+        "comm run",
+        "comm bench",
         "manager",
         "top",
         "study",

@@ -3,28 +3,9 @@
 mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
-use common::{Rack, strings};
-
-/// The addresses of a rack of two cards of this seed; then the same cards with keys, and the files' folder.
-fn keyed() -> (Rack, tempfile::TempDir) {
-    let shape = ["--cards", "2", "--seed", "5"];
-    let cards = strings(&Rack::up(&shape).json(&["ls"])["cards"], "mac");
-    assert_eq!(cards.len(), 2);
-    let files = tempfile::tempdir().unwrap();
-    let plain = Rack::none();
-    let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
-    let key = |args: &[&str], cards: &[String]| {
-        let mut command = plain.command(&[&["key"], args].concat());
-        assert!(command.args(cards).status().unwrap().success(), "{args:?}");
-    };
-    key(&["new", "-o", &path("rack")], &[]);
-    key(&["cards", "--rack", &path("rack"), "--hosts", "1", "-o", &path("cards")], &cards);
-    key(&["host", "--rack", &path("rack"), "--host", "1", "-o", &path("host")], &cards);
-    key(&["host", "--rack", &path("rack"), "--host", "1.1", "-o", &path("later")], &cards);
-    key(&["host", "--rack", &path("rack"), "--host", "1", "-o", &path("one")], &cards[..1]);
-    (Rack::up(&[&shape[..], &["--keys", &path("cards")]].concat()), files)
-}
+use common::{Burn, Finished, Rack, keyed, parse, strings};
 
 #[test]
 fn cards_with_keys_serve_their_host_and_nobody_else() {
@@ -50,7 +31,7 @@ fn cards_with_keys_serve_their_host_and_nobody_else() {
         if !key.is_empty() {
             command.args(["--key", &file(key)]);
         }
-        let refused = common::Finished::of(command.output().unwrap());
+        let refused = Finished::of(command.output().unwrap());
         assert!(refused.code != 0 && refused.stderr.contains(says), "{key}: {}", refused.stderr);
     }
     let info = rack.json(&["info", "card0"]);
@@ -65,4 +46,186 @@ fn a_file_of_keys_that_others_can_read_is_refused() {
     std::fs::set_permissions(&host, std::fs::Permissions::from_mode(0o644)).unwrap();
     let refused = rack.run(&["mem", "read", "card0", "2M", "64", "--key", host.to_str().unwrap()]);
     assert!(refused.code != 0 && refused.stderr.contains("others may read it"), "{}", refused.stderr);
+}
+
+/// Files may not grow, as on a disk that is full.
+#[test]
+fn a_file_of_keys_is_whole_or_not_there() {
+    let rack = Rack::none();
+    let program = env!("CARGO_BIN_EXE_rackloom");
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec '{program}' key new -o rack");
+    let full = std::process::Command::new("sh").args(["-c", &script]).current_dir(rack.dir.path()).output().unwrap();
+    let full = Finished::of(full);
+    assert!(full.code != 0 && full.stderr.contains("cannot write rack"), "{}", full.stderr);
+    let left: Vec<_> = std::fs::read_dir(rack.dir.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(rack.run(&["key", "new", "-o", "rack"]).code, 0);
+    let again = rack.run(&["key", "new", "-o", "rack"]);
+    assert!(again.code != 0 && again.stderr.contains("it is there already"), "{}", again.stderr);
+}
+
+/// What a rack of two cards is restarted with, and a folder of keys beside it.
+struct Keyed {
+    rack: Rack,
+    files: tempfile::TempDir,
+    cards: Vec<String>,
+}
+
+impl Keyed {
+    fn new() -> Self {
+        let (rack, files) = keyed();
+        let cards = strings(&rack.json(&["ls"])["cards"], "mac");
+        let mut keyed = Self { rack, files, cards };
+        keyed.restart("cards");
+        keyed
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.files.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// The rack starts again with these keys of cards.
+    fn restart(&mut self, keys: &str) {
+        self.rack.interrupt();
+        let keys = self.path(keys);
+        self.rack = Rack::up(&["--cards", "2", "--seed", "5", "--clocked", "--keys", &keys]);
+        Burn::save(&self.rack);
+    }
+
+    /// `rackloom key`, with files by name; what it says.
+    fn key(&self, args: &[&str]) -> String {
+        let mut command = self.rack.command(&["key"]);
+        let done = Finished::of(command.args(args).current_dir(self.files.path()).output().unwrap());
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        done.stderr
+    }
+
+    /// The same with the cards' addresses behind.
+    fn key_of_cards(&self, args: &[&str]) {
+        let cards: Vec<_> = self.cards.iter().map(String::as_str).collect();
+        self.key(&[args, &cards].concat());
+    }
+
+    /// The rack's cards get other keys.
+    fn give(&self, keys: &str) {
+        let given = self.rack.json(&["card", "keys", &self.path(keys)]);
+        assert_eq!(strings(&given["cards"], "mac"), self.cards);
+    }
+
+    fn load(&self, host: &str) -> Finished {
+        self.rack.run(&["load", "vadd", "--key", &self.path(host), "--json"])
+    }
+
+    fn serves(&self, host: &str) {
+        let done = self.load(host);
+        assert_eq!(done.code, 0, "{host}: {done:?}");
+        assert!(!done.stderr.contains("somebody poses"), "{host}: {}", done.stderr);
+    }
+
+    /// Loads of this host are refused, and why is said.
+    fn refuses(&self, host: &str, says: &str, code: Option<&str>) {
+        check_refused(&self.load(host), says, code);
+    }
+
+    /// And its jobs, which wait for cards for some time.
+    fn refuses_a_job(&self, host: &str, says: &str, code: Option<&str>) {
+        check_refused(&self.rack.run(&[&Burn::RUN[..], &["--key", &self.path(host)]].concat()), says, code);
+    }
+}
+
+fn check_refused(done: &Finished, says: &str, code: Option<&str>) {
+    assert_ne!(done.code, 0, "{done:?}");
+    assert!(done.stderr.contains(says), "{}", done.stderr);
+    let error = parse(&done.stdout);
+    assert_eq!(error["code"].as_str(), code, "{error}");
+    // Also where it has failed: that may be why.
+    let cards: Vec<_> = error["forged"]["cards"].as_array().unwrap().iter().collect();
+    assert!(cards.len() == 2 && error["forged"]["wrong"].is_u64(), "{error}");
+    let refused = |card: &&serde_json::Value| card["unknown"].as_u64().unwrap() + card["wrong"].as_u64().unwrap();
+    assert!(cards.iter().map(refused).all(|count| count > 0), "{error}");
+}
+
+#[test]
+fn a_revoked_host_is_refused_by_name_also_after_a_restart_and_others_go_on() {
+    let mut keyed = Keyed::new();
+    keyed.serves("other");
+    let said = keyed.key(&["revoke", "--keys", "cards", "--hosts", "2", "-o", "without"]);
+    assert!(said.contains("revokes host 2") && said.contains("--host 2.1"), "{said}");
+    // Host 1 is at work on both cards meanwhile.
+    let burn = Burn::save(&keyed.rack);
+    let mut command = keyed.rack.command(&Burn::RUN);
+    command.args(["--key", &keyed.path("host")]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let job = command.spawn().unwrap();
+    keyed.rack.wait_for_state("running");
+    keyed.give("without");
+    let job = Finished::of(job.wait_with_output().unwrap());
+    assert_eq!(job.code, 0, "{}", job.stderr);
+    burn.check(&keyed.rack);
+    let troubles =
+        parse(&job.stdout)["cards"].as_array().unwrap().iter().map(|card| card["troubles"].clone()).collect();
+    assert_eq!(serde_json::Value::Array(troubles), serde_json::json!([[], []]), "{}", job.stdout);
+    let is_refused = |keyed: &Keyed| keyed.refuses("other", "this host's key was revoked", Some("key-revoked"));
+    is_refused(&keyed);
+    keyed.refuses_a_job("other", "this host's key was revoked", Some("key-revoked"));
+    keyed.serves("host");
+    keyed.restart("without");
+    is_refused(&keyed);
+    keyed.serves("host");
+    // A card that is plugged in later has the keys that were given last.
+    keyed.rack.json(&["card", "rm", "card1"]);
+    keyed.rack.json(&["card", "add"]);
+    is_refused(&keyed);
+    // The host has its next key; the one that was lost stays of no use.
+    keyed.key_of_cards(&["cards", "--rack", "rack", "--hosts", "1,2.1", "-o", "again"]);
+    keyed.key_of_cards(&["host", "--rack", "rack", "--host", "2.1", "-o", "fresh"]);
+    keyed.give("again");
+    keyed.serves("fresh");
+    is_refused(&keyed);
+    keyed.serves("host");
+}
+
+#[test]
+fn a_racks_next_keys_are_given_out_one_after_the_other() {
+    let mut keyed = Keyed::new();
+    keyed.key(&["next", "--rack", "rack", "-o", "rack2"]);
+    keyed.key_of_cards(&["cards", "--rack", "rack2", "--hosts", "1,2", "-o", "cards2"]);
+    keyed.key_of_cards(&["host", "--rack", "rack2", "--host", "1", "-o", "host2"]);
+    // A host that is ahead of the cards, then cards that are ahead of a host, also after a restart.
+    keyed.serves("host2");
+    keyed.give("cards2");
+    for host in ["host", "host2", "other"] {
+        keyed.serves(host);
+    }
+    keyed.restart("cards2");
+    keyed.serves("host");
+    keyed.serves("host2");
+    // The former keys end.
+    keyed.key_of_cards(&["cards", "--rack", "rack2", "--hosts", "1,2", "--newest-only", "-o", "cards3"]);
+    keyed.give("cards3");
+    keyed.refuses("host", "answers under keys of generation 1, and this host's file has none of that", None);
+    keyed.serves("host2");
+    // What the rack's former key gives is of no use with the newest, and the other way round.
+    keyed.key_of_cards(&["host", "--rack", "rack2", "--host", "1", "--newest-only", "-o", "host3"]);
+    keyed.serves("host3");
+    keyed.restart("cards");
+    keyed.refuses("host3", "answers under keys of generation 0", None);
+}
+
+#[test]
+fn keys_that_do_not_fit_are_refused_and_change_nothing() {
+    let keyed = Keyed::new();
+    keyed.key(&["next", "--rack", "rack", "-o", "rack2"]);
+    keyed.key(&["cards", "--rack", "rack2", "--hosts", "2", "-o", "one-card", &keyed.cards[0]]);
+    let done = keyed.rack.run(&["card", "keys", &keyed.path("one-card")]);
+    assert!(done.code == 2 && done.stderr.contains("has none for"), "{done:?}");
+    let done = keyed.rack.run(&["card", "keys", &keyed.path("nowhere")]);
+    assert!(done.code == 2 && done.stderr.contains("cannot read the keys"), "{done:?}");
+    keyed.serves("host");
+    let mut command = keyed.rack.command(&["key", "revoke", "--keys", "cards", "--hosts", "2,7", "-o", "without"]);
+    let done = Finished::of(command.current_dir(keyed.files.path()).output().unwrap());
+    assert!(done.code == 2 && done.stderr.contains("host 7 is not among the hosts of these cards"), "{done:?}");
+    assert!(!keyed.files.path().join("without").exists());
+    let plain = Rack::up(&["--cards", "1"]);
+    let done = plain.run(&["card", "keys", &keyed.path("cards")]);
+    assert!(done.code == 2 && done.stderr.contains("start it with `rackloom up --keys`"), "{done:?}");
 }

@@ -42,7 +42,12 @@ fn a_job_keeps_to_the_cards_it_is_given_and_loads_its_role() {
     let report = rack.json(&["run", "gemm/gemm", "a.npy", "b.npy", "-o", "c.npy", "--card", "1", "--card", "card2"]);
     assert_eq!(strings(&report["cards"], "name"), ["card1", "card2"]);
     assert!(is_product(&a, &b, &Matrix::load(&rack.path("c.npy"), 333, 129)));
-    assert_eq!(strings(&rack.json(&["ls"])["cards"], "role"), ["vadd", "gemm", "gemm"]);
+    let roles = strings(&rack.json(&["ls"])["cards"], "role");
+    assert_eq!(roles[0], "vadd");
+    // A job this short may end before its second card is ready.
+    let joined: Vec<_> = (0..2).filter(|card| report["cards"][card]["joined"].is_number()).collect();
+    assert!(!joined.is_empty(), "{report}");
+    assert!(joined.iter().all(|card| roles[card + 1] == "gemm"), "{roles:?}: {report}");
 }
 
 #[test]

@@ -64,8 +64,26 @@ fn the_guide_to_remote_memory_works() {
 }
 
 #[test]
+fn the_guide_to_groups_works() {
+    let libraries = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps");
+    works_in(&mut Shell::start(&root()), "docs/src/guides/collectives.md", 28, |text| {
+        text.replace("$RACKLOOM_ROOT/target/release", &libraries.display().to_string())
+    });
+}
+
+#[test]
 fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
+}
+
+#[test]
+fn the_guide_to_signed_images_works() {
+    works("docs/src/guides/sign-images.md", 12);
+}
+
+#[test]
+fn the_guide_to_keys_works() {
+    works("docs/src/guides/keys.md", 25);
 }
 
 /// It makes namespaces, which stay if a command of it fails.

@@ -1,5 +1,6 @@
 //! The benches and their options.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
@@ -23,9 +24,13 @@ pub(crate) enum Bench {
         /// Use standard frames instead of jumbo frames
         #[arg(long)]
         standard: bool,
-        /// Load as often into cards with keys, and compare
+        /// Load as often into cards with keys, and compare; loads then are repeated for a second at least
         #[arg(long)]
         keys: bool,
+        /// Load as often while a stranger floods the cards with keys and their host at this rate, and compare
+        #[arg(long, value_name = "BITS", value_parser = parse::rate, requires = "keys", num_args = 0..=1,
+            default_missing_value = "1G")]
+        flood: Option<NonZeroU64>,
     },
     /// Read 8 bytes of a card's memory, again and again
     Rtt {

@@ -7,7 +7,7 @@ use clap::builder::styling::Styles;
 /// The visible commands, under their headings.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("The rack", &["up", "card", "nic", "key", "ls", "demo"]),
-    ("Cards", &["info", "image", "load", "run", "mem", "rma", "stream"]),
+    ("Cards", &["info", "image", "load", "run", "mem", "rma", "stream", "comm"]),
     ("Sharing", &["manager", "top", "registry"]),
     ("Papers and benches", &["study", "bench"]),
     ("This machine", &["doctor", "completions", "man", "schema"]),

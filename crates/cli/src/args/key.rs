@@ -13,7 +13,19 @@ pub(crate) enum KeyAction {
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,
     },
-    /// Make the keys of cards, for `rackloom up --keys`
+    /// Draw the next generation of a rack's key
+    ///
+    /// Files of cards and hosts that are made from it have the keys of this generation and of the one before, so that
+    /// they can be given out one after the other.
+    Next {
+        /// The rack's key so far
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        rack: PathBuf,
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
+    },
+    /// Make the keys of cards, for `rackloom up --keys` and `rackloom card keys`
     Cards {
         /// The rack's key
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -21,12 +33,35 @@ pub(crate) enum KeyAction {
         /// Numbers of the hosts that may claim these cards; 7.1 for the second key of host 7, its first being withdrawn
         #[arg(long, value_name = "N[.GENERATION]", value_delimiter = ',', required = true)]
         hosts: Vec<HostName>,
+        /// Leave out the generation before, once everybody has the newest
+        #[arg(long)]
+        newest_only: bool,
         /// The file to make; only you can read it
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,
         /// Addresses of the cards
         #[arg(value_name = "ADDRESS", required = true)]
         cards: Vec<MacAddr>,
+    },
+    /// Make the keys of cards that refuse hosts, whose keys were lost
+    ///
+    /// All others are served as before.
+    Revoke {
+        /// The keys of the cards so far
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        keys: PathBuf,
+        /// Numbers of the hosts
+        #[arg(long, value_name = "N", value_delimiter = ',', required = true)]
+        hosts: Vec<u16>,
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
+    },
+    /// Draw a signer's keys, for `rackloom image sign`, and print the public one, for policies
+    Signer {
+        /// The file to make; only you can read it
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: PathBuf,
     },
     /// Make the keys of a host, for --key
     Host {
@@ -36,6 +71,9 @@ pub(crate) enum KeyAction {
         /// The host's number, from 0 to 65535; 7.1 for its second key
         #[arg(long, value_name = "N[.GENERATION]")]
         host: HostName,
+        /// Leave out the generation before, once everybody has the newest
+        #[arg(long)]
+        newest_only: bool,
         /// The file to make; only you can read it
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,

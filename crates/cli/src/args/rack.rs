@@ -20,6 +20,7 @@ Examples:
   rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
   rackloom up --cards 2 --nic 0=rl0           a network interface through card 0
   rackloom up --cards 4 --rate 1G             cards on ports of 1 Gb/s
+  rackloom up --signers policy.toml           cards that run signed images only
   rackloom up --cards 2 --hotplug 2s+4,5s-1   four more at 2 s, one less at 5 s
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -64,6 +65,10 @@ pub(crate) struct Up {
     /// The cards' keys, from `rackloom key cards`: they take claims of its hosts only, and of model cards only
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keys: Option<PathBuf>,
+    /// With --signers, the file in which the boards keep which versions they have run, since they run nothing older;
+    /// made if it is not there. Without it they forget them when the rack goes down
+    #[arg(long, value_name = "FILE", requires = "signers", value_hint = ValueHint::FilePath)]
+    pub(crate) versions: Option<PathBuf>,
     /// Write all frames to this file
     #[arg(long, value_name = "FILE.pcap", value_hint = ValueHint::FilePath)]
     pub(crate) capture: Option<PathBuf>,
@@ -90,6 +95,14 @@ pub(crate) enum CardAction {
     },
     /// List the cards that are plugged in, as the rack knows them
     Ls,
+    /// Give the cards other keys, and those that are plugged in later
+    ///
+    /// Claims whose keys count no more end; all others go on.
+    Keys {
+        /// The cards' keys, from `rackloom key cards` or `rackloom key revoke`
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]

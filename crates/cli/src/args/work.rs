@@ -39,7 +39,22 @@ pub(crate) enum ImageAction {
         /// A file, or the name of a built-in role
         image: String,
     },
-    /// Check every digest of an image, and that its model part can run
+    /// Sign an image, for cards that run signed images only
+    #[command(disable_version_flag = true)]
+    Sign {
+        /// A file, or the name of a built-in role
+        image: String,
+        /// The signer's keys, from `rackloom key signer`
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        signer: PathBuf,
+        /// The version, from 1 up: a card that has run a version of the role runs no older one of this signer
+        #[arg(long = "version", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        /// The image file to write; it may be the one that is signed
+        #[arg(long, short, value_name = "FILE.rli", value_hint = ValueHint::FilePath)]
+        output: PathBuf,
+    },
+    /// Check every digest of an image, that its model part can run, its signature, and with --signers who signed it
     Verify {
         /// A file, or the name of a built-in role
         image: String,

@@ -1,5 +1,6 @@
 //! Measurements of this machine, beside the best that it can do.
 
+mod flood;
 mod inside;
 pub(crate) mod load;
 mod machines;
@@ -17,8 +18,8 @@ use crate::failure::Result;
 pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
     warn_if_debug(cx);
     match *bench {
-        Bench::Load { cards, bytes, times, standard, keys } => {
-            load::run(cx, &load::Parameters { cards, bytes, times, standard, keys })
+        Bench::Load { cards, bytes, times, standard, keys, flood } => {
+            load::run(cx, &load::Parameters { cards, bytes, times, standard, keys, flood })
         }
         Bench::Nic { time, mtu, streams } => nic::run(cx, nic::Parameters { seconds: time, mtu, streams }),
         Bench::Rtt { reads, keys } => rtt::run(cx, reads, keys),

@@ -1,4 +1,4 @@
-//! `rackloom card`: plugs cards into a rack that is up, and pulls them out.
+//! `rackloom card`: plugs cards into a rack that is up, pulls them out, and gives them other keys.
 
 use rackloom_report::Table;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::CardAction;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::{Explain, Failure, Result};
 use crate::rack::control::{Request, Slot, ask};
 
 /// The outcome of a request to a rack.
@@ -15,9 +15,9 @@ use crate::rack::control::{Request, Slot, ask};
 pub(super) struct CardReport {
     /// `rackloom.card/1`
     schema: &'static str,
-    /// `add`, `rm` or `ls`.
+    /// `add`, `rm`, `ls` or `keys`.
     action: &'static str,
-    /// The cards that were added, removed or listed.
+    /// The cards that were added, removed or listed, or have other keys.
     cards: Vec<Slot>,
 }
 
@@ -32,6 +32,10 @@ pub(super) fn run(cx: &Context, action: &CardAction) -> Result<Exit> {
             ("rm", "pulled out", ask(net, &Request::Rm { unit, yank: *yank })?)
         }
         CardAction::Ls => ("ls", "", ask(net, &Request::Ls)?),
+        CardAction::Keys { file } => {
+            let file = std::path::absolute(file).during(format!("cannot find {}", file.display()))?;
+            ("keys", "gave other keys to", ask(net, &Request::Keys { file })?)
+        }
     };
     let report = CardReport { schema: "rackloom.card/1", action, cards };
     cx.ui.result(&report, || match action {

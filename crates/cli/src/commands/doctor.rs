@@ -13,6 +13,7 @@ use crate::bench::process::processor;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::opencl_loader;
 
 /// The state of this machine.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,6 +49,7 @@ pub(super) fn run(cx: &Context) -> Result<Exit> {
         raw_check(&cx.global.net),
         clang_check(),
         client_check(),
+        loader_check(),
         managers_check(),
     ];
     let ok = checks.iter().all(|c| c.result != "fail");
@@ -143,8 +145,24 @@ fn client_check() -> Check {
     let help = "for `rackloom manager --require-isolation`: namespaces need user.max_user_namespaces above 0 and, on \
                 Ubuntu, an AppArmor profile of this program with `userns,`; Landlock needs Linux 5.13 and `landlock` in \
                 its `lsm=`; seccomp needs a kernel with CONFIG_SECCOMP_FILTER. Control groups need version 2 and a group \
-                of the manager's own, such as a systemd unit's with `Delegate=memory pids cpu`";
+                of the manager's own, such as a systemd unit's with `Delegate=memory pids cpu`. Users of their own need root";
     skip(format!("{present}; without {}", missing.join(", ")), help)
+}
+
+/// In which variable programs take Rackloom's library.
+fn loader_check() -> Check {
+    let name = "OpenCL loader";
+    let Some(path) = opencl_loader::of_this_process() else {
+        let help = "needed only for OpenCL programs: install one (Debian: ocl-icd-libopencl1)".to_owned();
+        return Check { name, result: "skip", found: "no libOpenCL.so.1 is installed".to_owned(), help: Some(help) };
+    };
+    match opencl_loader::variable(&path) {
+        Some(variable) => pass(name, format!("{}, which takes a library in {variable}", path.display())),
+        None => {
+            let help = "it takes libraries from files in /etc/OpenCL/vendors only: write one, rackloom.icd".to_owned();
+            Check { name, result: "skip", found: path.display().to_string(), help: Some(help) }
+        }
+    }
 }
 
 /// Whether programs of this environment may use the managers that it names, as far as that shows here.

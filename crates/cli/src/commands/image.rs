@@ -7,6 +7,7 @@ use rackloom_report::Table;
 use rackloom_role::Sandbox;
 use rackloom_rolec::Options;
 use rackloom_sandbox::WasmSandbox;
+use rackloom_sign::{Policy, Refusal, Signature, signature_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +16,8 @@ use crate::commands::info::{KernelRow, kernel_row};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
+use crate::signers::SignerFile;
+use crate::whole::{self, Before};
 use crate::{format, images};
 
 /// What an image contains.
@@ -40,6 +43,21 @@ pub(super) struct ImageReport {
     kernels: Vec<KernelRow>,
     /// Its parts.
     parts: Vec<PartRow>,
+    /// Its signature, if it has one.
+    signature: Option<SignatureRow>,
+}
+
+/// The signature of an image.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SignatureRow {
+    /// The signer's public key, if the signature is right.
+    signer: Option<String>,
+    /// The signer's name, if the policy given has it.
+    name: Option<String>,
+    /// The image's version, as its signer counts.
+    version: Option<u64>,
+    /// What is wrong with the signature, if anything.
+    problem: Option<String>,
 }
 
 /// The part of an image that configures one kind of card.
@@ -78,10 +96,8 @@ pub(super) struct Check {
 pub(super) fn run(cx: &Context, action: &ImageAction) -> Result<Exit> {
     match action {
         ImageAction::Build { dir, output, pad_to, bitstream } => build(cx, dir, output, *pad_to, bitstream.as_deref()),
-        ImageAction::Show { image } => {
-            show(cx, image, &images::find(image)?);
-            Ok(Exit::Ok)
-        }
+        ImageAction::Show { image } => show(cx, image, &images::find(image)?),
+        ImageAction::Sign { image, signer, number, output } => sign(cx, image, signer, *number, output),
         ImageAction::Verify { image } => verify(cx, image),
     }
 }
@@ -94,11 +110,19 @@ fn build(cx: &Context, dir: &Path, output: &Path, pad_to: Option<u64>, bitstream
         .map_err(|e| Failure::of(&e).during(format!("cannot build {}", dir.display())))?;
     std::fs::write(output, &bytes).during(format!("cannot write {}", output.display()))?;
     let image = Image::parse(bytes.into()).map_err(|e| Failure::of(&e))?;
-    show(cx, &output.display().to_string(), &image);
-    Ok(Exit::Ok)
+    show(cx, &output.display().to_string(), &image)
 }
 
-fn show(cx: &Context, name: &str, image: &Image) {
+fn sign(cx: &Context, name: &str, signer: &Path, version: u64, output: &Path) -> Result<Exit> {
+    let (image, key) = (images::find(name)?, SignerFile::read(signer)?);
+    let signed = rackloom_sign::sign(&image, &key, version)
+        .map_err(|e| Failure::of(&e).during(format!("cannot sign {name}")))?;
+    whole::write(output, &signed, 0o644, Before::Replace).during(format!("cannot write {}", output.display()))?;
+    let image = Image::parse(signed).map_err(|e| Failure::of(&e))?;
+    show(cx, &output.display().to_string(), &image)
+}
+
+fn show(cx: &Context, name: &str, image: &Image) -> Result<Exit> {
     let manifest = image.manifest();
     let part = |p: &rackloom_image::Part| PartRow {
         target: p.target.clone(),
@@ -116,8 +140,23 @@ fn show(cx: &Context, name: &str, image: &Image) {
         clock_mhz: manifest.clock_mhz,
         kernels: manifest.kernels.iter().map(kernel_row).collect(),
         parts: image.parts().iter().map(part).collect(),
+        signature: signature(image, cx.policy()?.as_ref()),
     };
     cx.ui.result(&report, || text(&report));
+    Ok(Exit::Ok)
+}
+
+fn signature(image: &Image, policy: Option<&Policy>) -> Option<SignatureRow> {
+    match signature_of(image.bytes()) {
+        Ok(None) => None,
+        Ok(Some(Signature { signer, version, .. })) => Some(SignatureRow {
+            signer: Some(signer.to_string()),
+            name: policy.and_then(|policy| policy.signer(&signer)).map(|signer| signer.name.clone()),
+            version: Some(version),
+            problem: None,
+        }),
+        Err(e) => Some(SignatureRow { signer: None, name: None, version: None, problem: Some(e.to_string()) }),
+    }
 }
 
 fn text(r: &ImageReport) -> String {
@@ -125,7 +164,15 @@ fn text(r: &ImageReport) -> String {
     if !r.description.is_empty() {
         out.push_str(&format!("{}\n", r.description));
     }
-    out.push_str(&format!("digest {}\n\n", r.digest));
+    out.push_str(&format!("digest {}\n", r.digest));
+    match &r.signature {
+        None => out.push_str("signed by nobody\n\n"),
+        Some(SignatureRow { signer: Some(signer), name, version: Some(version), .. }) => {
+            let name = name.as_ref().map(|name| format!("{name}, ")).unwrap_or_default();
+            out.push_str(&format!("signed by {name}{signer}, version {version}\n\n"));
+        }
+        Some(row) => out.push_str(&format!("signature: {}\n\n", row.problem.as_deref().unwrap_or_default())),
+    }
     for k in &r.kernels {
         out.push_str(&format!("{}\n", k.signature));
     }
@@ -136,6 +183,7 @@ fn text(r: &ImageReport) -> String {
 }
 
 fn verify(cx: &Context, name: &str) -> Result<Exit> {
+    let policy = cx.policy()?;
     let mut checks = Vec::new();
     let mut check = |what, problem: Option<String>| checks.push(Check { what, problem });
     match images::find(name) {
@@ -147,6 +195,14 @@ fn verify(cx: &Context, name: &str) -> Result<Exit> {
         Ok(image) => {
             check("header, part table and manifest", None);
             check("digest of each part", image.verify().err().map(|e| e.to_string()));
+            let signature = signature_of(image.bytes());
+            if !matches!(signature, Ok(None)) {
+                check("signature", signature.as_ref().err().map(ToString::to_string));
+            }
+            if let Some(policy) = &policy {
+                let signer = signature.as_ref().map_err(|e| Refusal::from(*e)).and_then(|s| policy.judge(s.as_ref()));
+                check("signer, by the policy", signer.err().map(|e| e.to_string()));
+            }
             if image.parts().iter().any(|p| p.target == TARGET_MODEL) {
                 check("the model part can run on a card", rehearse(&image));
             }

@@ -32,6 +32,11 @@ pub(super) struct ManagerReport {
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
+    let options = Options { signers: cx.policy()?, ..options.clone() };
+    if options.signers.is_some() && options.cards.is_none() {
+        return Err(Failure::new("a policy is about images for cards, and this manager shares no cards")
+            .help("give it --cards NET, or neither --signers nor RACKLOOM_SIGNERS"));
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     interrupt::instead(move || stopped.store(true, Ordering::Release));

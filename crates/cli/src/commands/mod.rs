@@ -1,6 +1,7 @@
 //! The commands.
 
 mod card;
+mod comm;
 mod connect;
 mod demo;
 mod docs;
@@ -23,7 +24,7 @@ mod study;
 mod top;
 mod up;
 
-use crate::args::{Command, MemAction, RmaAction, StreamAction};
+use crate::args::{CommAction, Command, MemAction, RmaAction, StreamAction};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -52,6 +53,8 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Stream { action: StreamAction::Send(args) } => stream::send(cx, &args),
         Command::Stream { action: StreamAction::Receive(args) } => stream::receive(cx, &args),
         Command::Stream { action: StreamAction::Connect(args) } => connect::run(cx, &args),
+        Command::Comm { action: CommAction::Run(args) } => comm::run(cx, &args),
+        Command::Comm { action: CommAction::Bench(args) } => comm::bench(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
         Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rackloom::{
-    ArrayError, ArrayWork, CardInfo, ExchangeWork, Happening, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions,
-    Sizing, scalar_word,
+    ArrayError, ArrayWork, CardInfo, ClaimOptions, ExchangeWork, Happening, JobReport, JobUpdate, MacAddr, OpError,
+    Rack, RunOptions, Sizing, scalar_word,
 };
 use rackloom_image::{Dir, Image, Kernel};
 use rackloom_report::Table;
@@ -19,6 +19,8 @@ use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::forged::watched;
+use crate::forged_report::ForgedReport;
 use crate::ui::{Amount, Progress};
 use crate::{format, images, interrupt, npy};
 
@@ -47,6 +49,8 @@ pub(crate) struct RunReport {
     exchanged: u64,
     /// What each card did.
     cards: Vec<RunCard>,
+    /// What posed as a card of the rack or as this host meanwhile; null without a key.
+    forged: Option<ForgedReport>,
     /// The files written.
     outputs: Vec<PathBuf>,
 }
@@ -120,6 +124,8 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     let roster = Roster::discover(&rack, &cx.global)?;
     let chosen = roster.select(&args.cards)?;
     let cards: Vec<_> = chosen.iter().map(|c| c.mac).collect();
+    let proven = proven(cx, &rack, &cards)?;
+    let chosen = if proven.is_empty() { chosen } else { proven.iter().collect() };
     let only = (!args.cards.cards.is_empty()).then(|| cards.iter().copied().collect::<BTreeSet<_>>());
     let options = RunOptions { cards: only, depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };
     let title = format!("running {}", kernel.name);
@@ -130,36 +136,38 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     // The handler must not keep the rack alive: dropping the rack releases its cards.
     let weak = Arc::downgrade(&rack);
     let interrupt = move || interrupt::instead(move || weak.upgrade().iter().for_each(|rack| rack.cancel_jobs()));
-    let (arrays, report, tile, exchanged) = match args.exchange {
-        ExchangeWay::Host => {
-            let sizing = sizing(&chosen);
-            let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing).map_err(rackloom::Error::from)?;
-            let (plan, (progress, observe)) = (work.plan().clone(), show_on(work.plan().tiles()));
-            interrupt();
-            let done = rack.run_job(image.bytes().clone(), work, options, observe);
-            progress.finish();
-            let (work, report) = done?;
-            (work.into_outputs(), report, plan.tile_extents(), 0)
-        }
-        ExchangeWay::Cards => {
-            let kernel = exchangeable(&image, &kernel, args)?;
-            let memory = chosen.iter().map(|c| c.memory).min().unwrap_or(0);
-            let work = ExchangeWork::new(kernel, inputs, cards.len(), memory).map_err(rackloom::Error::from)?;
-            let exchanged = work.exchanged();
-            let (progress, observe) = show_on(work.cards());
-            let (role, _, _) = images::find_kernel("exchange/ptrans")?;
-            interrupt();
-            let done = rack.run_exchange(role.bytes().clone(), work, &cards, options, observe);
-            progress.finish();
-            let (work, report) = done?;
-            (work.into_outputs(), report, BTreeMap::new(), exchanged)
+    let work = || -> Result<_> {
+        match args.exchange {
+            ExchangeWay::Host => {
+                let sizing = sizing(&chosen);
+                let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing).map_err(rackloom::Error::from)?;
+                let (plan, (progress, observe)) = (work.plan().clone(), show_on(work.plan().tiles()));
+                interrupt();
+                let done = rack.run_job(image.bytes().clone(), work, options, observe);
+                progress.finish();
+                let (work, report) = done?;
+                Ok((work.into_outputs(), report, plan.tile_extents(), 0))
+            }
+            ExchangeWay::Cards => {
+                let kernel = exchangeable(&image, &kernel, args)?;
+                let memory = chosen.iter().map(|c| c.memory).min().unwrap_or(0);
+                let work = ExchangeWork::new(kernel, inputs, cards.len(), memory).map_err(rackloom::Error::from)?;
+                let exchanged = work.exchanged();
+                let (progress, observe) = show_on(work.cards());
+                let (role, _, _) = images::find_kernel("exchange/ptrans")?;
+                interrupt();
+                let done = rack.run_exchange(role.bytes().clone(), work, &cards, options, observe);
+                progress.finish();
+                let (work, report) = done?;
+                Ok((work.into_outputs(), report, BTreeMap::new(), exchanged))
+            }
         }
     };
+    let ((arrays, report, tile, exchanged), forged) = watched(cx, &rack, &roster, &cards, work)?;
+    let roster = roster.with_newcomers(&rack)?;
     for (name, path) in &outputs {
         npy::write(path, &arrays[name])?;
     }
-    let roster = everyone(&rack, roster)?;
-    cx.tell_forged(&rack);
     let report = RunReport {
         schema: "rackloom.run/1",
         role: image.manifest().name.clone(),
@@ -172,10 +180,23 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
         bytes: report.cards.values().map(|c| c.bytes).sum(),
         exchanged,
         cards: rows(&report, &roster),
+        forged,
         outputs: outputs.into_iter().map(|(_, path)| path).collect(),
     };
     cx.ui.result(&report, || text(&report));
     Ok(Exit::Ok)
+}
+
+/// What these cards say of themselves under a tag, if this host has keys: before a claim anybody may have announced it,
+/// and the plan rests on it. Cards that another host holds say nothing yet. The job claims all of them itself.
+fn proven(cx: &Context, rack: &Rack, cards: &[MacAddr]) -> Result<Vec<CardInfo>> {
+    if cx.global.key.is_none() {
+        return Ok(Vec::new());
+    }
+    let claims = rack.claim(cards, ClaimOptions::default()).wait().into_iter();
+    let granted: BTreeSet<_> = claims.filter_map(|(card, claim)| claim.is_ok().then_some(card)).collect();
+    let known = rack.cards()?.into_iter();
+    Ok(known.filter(|card| granted.contains(&card.mac)).collect())
 }
 
 /// The kernel, if cards can exchange its blocks: that of a role which comes with Rackloom, so its meaning is known.
@@ -244,17 +265,6 @@ pub(crate) fn rows(report: &JobReport, roster: &Roster) -> Vec<RunCard> {
         troubles_more: share.troubles_more,
     };
     cards.into_iter().map(row).collect()
-}
-
-/// The cards that were there at first and those that came since, so that all have names.
-fn everyone(rack: &Rack, roster: Roster) -> Result<Roster> {
-    let mut cards = rack.cards()?;
-    for card in roster.cards() {
-        if cards.iter().all(|c| c.mac != card.mac) {
-            cards.push(card.clone());
-        }
-    }
-    Ok(Roster::new(cards))
 }
 
 fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, rackloom::Array>> {

@@ -4,7 +4,9 @@ use rackloom_study_diad as diad;
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, connect, demo, doctor, image, info, load, ls, manager, map, memory, nic, rma, stream, study, up};
+use super::{
+    card, comm, connect, demo, doctor, image, info, key, load, ls, manager, map, memory, nic, rma, stream, study, up,
+};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -14,7 +16,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 38] = [
+pub(super) const ALL: [Entry; 41] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -25,6 +27,8 @@ pub(super) const ALL: [Entry; 38] = [
     ("rackloom.bench-rma/1", "bench rma", of::<bench::rma::BenchRma>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
+    ("rackloom.comm-bench/1", "comm bench", of::<comm::CommBenchReport>),
+    ("rackloom.comm-run/1", "comm run", of::<comm::CommReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
     ("rackloom.doctor/1", "doctor", of::<doctor::DoctorReport>),
     ("rackloom.error/1", "every command that fails", of::<ErrorReport>),
@@ -41,6 +45,7 @@ pub(super) const ALL: [Entry; 38] = [
     ("rackloom.rma-map/1", "rma map, once the program has ended", of::<map::MapReport>),
     ("rackloom.rma-open/1", "rma open, once the window is open", of::<rma::WindowReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
+    ("rackloom.signer/1", "key signer", of::<key::SignerReport>),
     ("rackloom.stream-connect/1", "stream connect, once all is joined", of::<connect::JoinedReport>),
     ("rackloom.stream-message/1", "stream receive, one line per message", of::<stream::MessageReport>),
     ("rackloom.stream-sent/1", "stream send", of::<stream::SentReport>),

@@ -17,8 +17,8 @@ use crate::args::{CardCount, Step, Up};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
-use crate::keys::{self, CardFile};
 use crate::rack::control::{ControlServer, NicSlot, Reply, Request, Slot};
+use crate::rack::demands::Demands;
 use crate::rack::{self, Kind, LiveRack, Network, Pace, Removal, ServedNetwork, Shape, Topology, random_seed};
 use crate::{format, interrupt};
 
@@ -70,10 +70,10 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         true => vec![CardCount { kind: Kind::Model, count: args.cards }],
         false => args.card.clone(),
     };
-    let keys = args.keys.as_deref().map(keys::read::<CardFile>).transpose()?;
+    let mut demands = Demands::read(args, cx.policy()?, &rack)?;
     let mut cards = Vec::new();
     for asked in &kinds {
-        cards.append(&mut add(&mut rack, *asked, keys.as_ref())?);
+        cards.append(&mut add(&mut rack, *asked, &demands)?);
     }
     let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards };
     cx.ui.result(&report, || {
@@ -87,9 +87,10 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         Some(time) => cx.ui.say(format!("the rack stops after {}, or at Ctrl-C", format::time(time))),
         None => cx.ui.say("Ctrl-C takes the rack down"),
     }
-    keep_up(cx, args, &mut rack, keys.as_ref(), &control, &networks, &stop)?;
+    keep_up(cx, args, &mut rack, &mut demands, &control, &networks, &stop)?;
     cx.ui.say("taking the rack down");
     rack.clear();
+    demands.keep(&rack, cx.ui);
     if let Some(capture) = capture {
         rack.switch().set_tap(None);
         capture.flush();
@@ -104,7 +105,7 @@ fn keep_up(
     cx: &Context,
     args: &Up,
     rack: &mut LiveRack,
-    keys: Option<&CardFile>,
+    demands: &mut Demands,
     control: &ControlServer,
     networks: &[ServedNetwork],
     stop: &AtomicBool,
@@ -122,7 +123,7 @@ fn keep_up(
         while let Some(step) = script.pop_front_if(|s| s.at <= elapsed) {
             match step.step {
                 Step::Add(cards) => {
-                    let added = add(rack, cards, keys)?;
+                    let added = add(rack, cards, demands)?;
                     cx.ui.say(format!("{}: plugged in {}", format::time(elapsed), names(&added)));
                 }
                 Step::Remove(count) => {
@@ -147,18 +148,27 @@ fn keep_up(
         }
         let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
         control.wait(next);
-        control.serve(|request| answer(cx, rack, keys, &request));
+        control.serve(|request| answer(cx, rack, demands, &request));
+        demands.keep(rack, cx.ui);
     }
 }
 
-fn answer(cx: &Context, rack: &mut LiveRack, keys: Option<&CardFile>, request: &Request) -> Reply {
+fn answer(cx: &Context, rack: &mut LiveRack, demands: &mut Demands, request: &Request) -> Reply {
     match *request {
-        Request::Add { kind, count } => match add(rack, CardCount { kind, count }, keys) {
+        Request::Add { kind, count } => match add(rack, CardCount { kind, count }, demands) {
             Ok(slots) => {
                 cx.ui.say(format!("plugged in {}", names(&slots)));
                 Reply::Done(slots)
             }
-            Err(f) => Reply::Failed([&[f.what], f.causes.as_slice()].concat().join(": ")),
+            Err(f) => failed(f),
+        },
+        Request::Keys { ref file } => match demands.rekey(rack, file) {
+            Ok(units) => {
+                let slots: Vec<_> = units.iter().map(|unit| slot(*unit, rack.mac(*unit))).collect();
+                cx.ui.say(format!("gave other keys to {}", names(&slots)));
+                Reply::Done(slots)
+            }
+            Err(f) => failed(f),
         },
         Request::Rm { unit, yank } => {
             let gone = slot(unit, rack.mac(unit));
@@ -173,14 +183,15 @@ fn answer(cx: &Context, rack: &mut LiveRack, keys: Option<&CardFile>, request: &
     }
 }
 
-fn add(rack: &mut LiveRack, asked: CardCount, keys: Option<&CardFile>) -> Result<Vec<Slot>> {
-    if keys.is_some() && asked.kind == Kind::Rtl {
-        return Err(Failure::new("cards of gateware have no keys yet").help("use model cards, or omit --keys"));
-    }
+fn failed(f: Failure) -> Reply {
+    Reply::Failed([&[f.what], f.causes.as_slice()].concat().join(": "))
+}
+
+fn add(rack: &mut LiveRack, asked: CardCount, demands: &Demands) -> Result<Vec<Slot>> {
     let add = |_| {
         let unit = (0..).find(|unit| rack.card(*unit).is_none()).expect("a switch has fewer ports");
-        let keys = keys.map(|keys| keys.of(rack.mac(unit))).transpose()?;
-        let (unit, mac) = rack.add_with(asked.kind, |config| config.keys = keys)?;
+        let demands = demands.of(asked.kind, unit, rack.mac(unit))?;
+        let (unit, mac) = rack.add_with(asked.kind, demands)?;
         Ok(slot(unit, mac))
     };
     (0..asked.count).map(add).collect()

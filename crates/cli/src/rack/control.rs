@@ -40,6 +40,11 @@ pub(crate) enum Request {
     Ls,
     /// List the hosts' network interfaces.
     Nics,
+    /// Give the cards the keys in a file.
+    Keys {
+        /// The file, from the root on.
+        file: PathBuf,
+    },
 }
 
 /// The answer.

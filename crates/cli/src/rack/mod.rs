@@ -1,6 +1,7 @@
 //! Racks of emulated cards in this process, as commands use them.
 
 pub(crate) mod control;
+pub(crate) mod demands;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use rackloom::{Keys, Rack, RackOptions};
 use rackloom_auth::RackKey;
 pub(crate) use rackloom_card::Pace;
+use rackloom_live::{Switch, SwitchConfig};
 pub(crate) use rackloom_rack::{Kind, LiveRack, Network, NicPlug, Removal, ServedNetwork, Shape, Topology};
 use rackloom_rack::{Maker, NetworkError, RackError};
 
@@ -29,9 +31,11 @@ pub(crate) fn of_models(cards: u16, shape: Shape) -> Result<LiveRack> {
     Ok(rack)
 }
 
-/// The same with keys, which protect nothing: what they cost is measured. And those of a host.
+/// The same with keys, which protect nothing: what they cost is measured. And those of a host. Nobody can draw an
+/// address of theirs to another port by sending under it.
 pub(crate) fn of_keyed_models(cards: u16, shape: Shape) -> Result<(LiveRack, Keys)> {
-    let mut rack = local(shape, Topology::default())?;
+    let switch = Switch::new(SwitchConfig { sticky: true, ..SwitchConfig::default() });
+    let mut rack = LiveRack::on(switch, shape, Topology::default(), Maker::shared())?;
     let key = RackKey::new([1; 16]);
     let mut pairs = BTreeMap::new();
     for unit in 0..cards {

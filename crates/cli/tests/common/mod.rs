@@ -99,6 +99,28 @@ impl Drop for Rack {
     }
 }
 
+/// A rack of two cards with keys, and the folder with its files of keys: `rack`, `cards`, `host` of host 1, `later` of
+/// its next generation, `one` of host 1 for card 0 alone, and `other` of host 2.
+pub fn keyed() -> (Rack, tempfile::TempDir) {
+    let shape = ["--cards", "2", "--seed", "5"];
+    let cards = strings(&Rack::up(&shape).json(&["ls"])["cards"], "mac");
+    assert_eq!(cards.len(), 2);
+    let files = tempfile::tempdir().unwrap();
+    let plain = Rack::none();
+    let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let key = |args: &[&str], cards: &[String]| {
+        let mut command = plain.command(&[&["key"], args].concat());
+        assert!(command.args(cards).status().unwrap().success(), "{args:?}");
+    };
+    key(&["new", "-o", &path("rack")], &[]);
+    key(&["cards", "--rack", &path("rack"), "--hosts", "1,2", "-o", &path("cards")], &cards);
+    key(&["host", "--rack", &path("rack"), "--host", "1", "-o", &path("host")], &cards);
+    key(&["host", "--rack", &path("rack"), "--host", "2", "-o", &path("other")], &cards);
+    key(&["host", "--rack", &path("rack"), "--host", "1.1", "-o", &path("later")], &cards);
+    key(&["host", "--rack", &path("rack"), "--host", "1", "-o", &path("one")], &cards[..1]);
+    (Rack::up(&[&shape[..], &["--keys", &path("cards")]].concat()), files)
+}
+
 /// The exit code and output of a command.
 #[derive(Debug)]
 pub struct Finished {
@@ -202,7 +224,7 @@ impl Burn {
     }
 }
 
-fn save_npy(path: &Path, dtype: &str, shape: &str, bytes: impl Iterator<Item = u8>) {
+pub fn save_npy(path: &Path, dtype: &str, shape: &str, bytes: impl Iterator<Item = u8>) {
     let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');

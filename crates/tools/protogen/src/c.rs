@@ -37,7 +37,7 @@ pub(crate) fn emit(p: &Family) -> Option<(&str, String)> {
     rules(&mut o, p, x);
     for e in &p.enums {
         comment(&mut o, &e.doc);
-        for v in &e.values {
+        for v in e.in_gateware() {
             comment(&mut o, &v.doc);
             define(&mut o, &format!("{x}{}_{}", upper(&e.name), upper(&v.name)), v.value);
         }

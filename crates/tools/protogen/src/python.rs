@@ -26,7 +26,7 @@ fn tables(o: &mut String, p: &Family) {
     numbers(o, "flags", p.flags.iter().map(|f| (f.name.as_str(), (1 << f.bit).to_string())));
     put(o, "    enums={");
     for e in &p.enums {
-        let values: Vec<_> = e.values.iter().map(|v| format!("\"{}\": {}", v.name, v.value)).collect();
+        let values: Vec<_> = e.in_gateware().map(|v| format!("\"{}\": {}", v.name, v.value)).collect();
         put(o, &format!("        \"{}\": {{{}}},", e.name, values.join(", ")));
     }
     put(o, "    },");

@@ -143,7 +143,7 @@ fn rules(o: &mut String, p: &Family) {
 fn enumeration(o: &mut String, e: &Enum) {
     comment(o, &e.doc);
     let items: Vec<_> =
-        e.values.iter().map(|v| (format!("{}{}", e.name, v.name), v.value.into(), v.doc.as_str())).collect();
+        e.in_gateware().map(|v| (format!("{}{}", e.name, v.name), v.value.into(), v.doc.as_str())).collect();
     enum_of(o, &split_words(&e.name, '_'), e.ty.int_bits().expect("checked: enums are integers"), &items);
 }
 

@@ -158,6 +158,20 @@ pub(crate) struct EnumValue {
     pub(crate) name: String,
     pub(crate) value: u16,
     pub(crate) doc: String,
+    /// Whether gateware says or hears it: its forms have no others.
+    #[serde(default = "is_in_gateware")]
+    pub(crate) gateware: bool,
+}
+
+const fn is_in_gateware() -> bool {
+    true
+}
+
+impl Enum {
+    /// The values that gateware knows.
+    pub(crate) fn in_gateware(&self) -> impl Iterator<Item = &EnumValue> {
+        self.values.iter().filter(|v| v.gateware)
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,119 @@
+//! Groups of cards, as commands use them.
+
+mod common;
+
+use common::{Rack, patient};
+
+#[test]
+fn operations_run_on_a_rack_that_is_up_and_are_checked() {
+    let rack = Rack::up(&["--cards", "4", "--links", "ring", "--memory", "256M"]);
+    let run = |args: &[&str]| rack.json(&patient(&[&["comm", "run"], args].concat()));
+    let sum = run(&["allreduce", "--count", "100000", "--type", "i16", "--op", "sum"]);
+    assert_eq!((&sum["schema"], &sum["checked"]), (&"rackloom.comm-run/1".into(), &true.into()));
+    assert_eq!((&sum["op"], &sum["root"]), (&"sum".into(), &serde_json::Value::Null));
+    let ranks = sum["ranks"].as_array().unwrap();
+    assert!(ranks.iter().all(|rank| rank["gave"] == 100_000 && rank["got"] == 100_000), "{sum}");
+    assert!(sum["seconds"].as_f64().unwrap() > 0.0);
+    // A group of some, in another order, with files.
+    rack.python(
+        "import numpy as np; np.save('a', np.arange(6, dtype='i4')); np.save('b', np.arange(6, dtype='i4') * 10)",
+    );
+    let group = ["--ranks", "card2,1", "--root", "1"];
+    let gathered = run(&[&["gather", "a.npy", "b.npy", "-o", "out"], &group[..]].concat());
+    assert_eq!((&gathered["ranks"][0]["card"], &gathered["ranks"][0]["got"]), (&"card2".into(), &0.into()));
+    assert_eq!(gathered["ranks"][1]["file"], "out/rank1.npy");
+    let read = rack.python("import numpy as np; print(np.load('out/rank1.npy').tolist())");
+    assert_eq!(read.trim(), "[0, 1, 2, 3, 4, 5, 0, 10, 20, 30, 40, 50]");
+    let scattered = run(&[&["scatter", "a.npy"], &group[..]].concat());
+    assert_eq!((&scattered["count"], &scattered["ranks"][0]["got"]), (&3.into(), &3.into()));
+    for operation in ["barrier", "send", "sendrecv", "broadcast", "allgather", "alltoall", "reduce", "reduce-scatter"] {
+        assert_eq!(run(&[operation, "--count", "77", "--type", "f16"])["operation"], operation);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_explained() {
+    let rack = Rack::up(&["--cards", "4", "--links", "ring", "--memory", "64M"]);
+    rack.python(
+        "import numpy as np; np.save('a', np.arange(5, dtype='i4')); np.save('b', np.arange(5, dtype='f4')); \
+         np.save('u', np.arange(5, dtype='u4'))",
+    );
+    let fails = |args: &[&str], what: &str, help: &str| {
+        let done = rack.run(&patient(&[&["comm", "run"], args].concat()));
+        assert_eq!(done.code, 2, "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(what) && done.stderr.contains(help), "{args:?}: {}", done.stderr);
+    };
+    fails(&["barrier", "--ranks", "0,2"], "lead from rank 0 to rank 1", "have to be of the group as well");
+    fails(&["barrier", "--ranks", "0,0"], "card0 is named twice", "one rank");
+    fails(&["barrier", "--ranks", "0,9"], "no card named `9`", "these cards answered");
+    fails(&["gather", "--root", "4"], "rank 4 is not in a group of 4", "count from 0");
+    fails(&["send", "--to", "7"], "rank 7 is not in a group of 4", "count from 0");
+    fails(&["reduce", "--op", "xor"], "no xor of f32", "comm run");
+    fails(&["allreduce", "--op", "mean"], "unknown operation `mean`", "sum, min");
+    fails(&["gather", "--count", "60M"], "invalid value", "--count");
+    fails(&["gather", "--count", "5000000"], "bytes of each card's memory", "--memory");
+    fails(&["alltoall", "--count", "100000000"], "each rank would give", "--count");
+    fails(&["gather", "a.npy", "b.npy", "--ranks", "0,1"], "different type or length", "each rank");
+    fails(&["gather", "a.npy", "--ranks", "0,1"], "1 files for gather, which takes 2", "one file");
+    fails(&["gather", "u.npy", "--ranks", "0"], "elements of type <u4", "astype");
+    fails(&["alltoall", "a.npy", "a.npy", "--ranks", "0,1"], "do not make 2 blocks", "multiple of 2");
+    let plain = Rack::up(&["--cards", "2"]);
+    let done = plain.run(&patient(&["comm", "run", "barrier"]));
+    assert!(done.code == 2 && done.stderr.contains("--links"), "{}", done.stderr);
+}
+
+/// Few and small sizes.
+fn bench<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["comm", "bench"], args, &["--up-to", "4K", "--factor", "16", "--times", "2"]].concat()
+}
+
+#[test]
+fn a_small_bench_has_a_row_for_each_size_and_draws_it() {
+    let rack = Rack::none();
+    let report = rack.json(&bench(&["--cards", "3", "--links", "ring", "--svg", "o.svg"]));
+    assert_eq!((&report["schema"], &report["ranks"]), (&"rackloom.comm-bench/1".into(), &3.into()));
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.len() > 20, "{report}");
+    for row in rows {
+        let (bytes, seconds) = (row["bytes"].as_f64().unwrap(), row["seconds"].as_f64().unwrap());
+        let algbw = row["algbw"].as_f64().unwrap();
+        assert!(seconds > 0.0 && (algbw * seconds / bytes - 1.0).abs() < 1e-9, "{row}");
+        let part = match row["operation"].as_str().unwrap() {
+            "allreduce" => 4.0 / 3.0,
+            "send" | "sendrecv" | "broadcast" | "reduce" => 1.0,
+            _ => 2.0 / 3.0,
+        };
+        assert!((row["busbw"].as_f64().unwrap() / algbw - part).abs() < 1e-9, "{row}");
+    }
+    assert!(std::fs::read_to_string(rack.path("o.svg")).unwrap().contains("<svg"));
+    let table = rack.run(&bench(&["allreduce"])).stdout;
+    assert!(table.lines().all(|line| line.chars().count() <= 80) && table.contains("OF MEMCPY"), "{table}");
+    assert_eq!(rack.run(&["comm", "bench", "--from", "2M", "--up-to", "1M"]).code, 2);
+}
+
+#[test]
+fn in_virtual_time_a_bench_says_the_same_on_every_run() {
+    let rack = Rack::none();
+    let args = ["comm", "bench", "allreduce", "broadcast", "--virtual", "--up-to", "1M", "--factor", "131072"];
+    let report = rack.json(&args);
+    assert_eq!(report, rack.json(&args), "it depends on nothing but the cables");
+    assert_eq!((report["cable"].as_f64(), &report["memcpy"]), (Some(1.25e9), &serde_json::Value::Null));
+    let row = |operation: &str, bytes: u64| {
+        let rows = report["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["operation"] == operation && row["bytes"] == bytes).unwrap()["seconds"]
+            .as_f64()
+            .unwrap()
+    };
+    // Small ones cost the way there; large ones what the bound says, and what frames and rounds add: of 4 ranks, a
+    // third of a broadcast over each of the root's links, and half of an allreduce over each.
+    assert!((100e-9..4e-6).contains(&row("broadcast", 8)), "{report}");
+    for (operation, part) in [("broadcast", 1.0 / 3.0), ("allreduce", 0.5)] {
+        let bound = (1 << 20) as f64 * part / 1.25e9;
+        assert!((bound..bound * 1.5).contains(&row(operation, 1 << 20)), "{operation}, {bound}: {report}");
+    }
+    let table = rack.run(&args).stdout;
+    assert!(table.contains("OF CABLE") && table.contains("in virtual time"), "{table}");
+    let slower = rack.json(&[&args[..], &["--rate", "1G"]].concat());
+    assert_eq!(slower["cable"], 1.25e8);
+    assert_eq!(rack.run(&["comm", "bench", "--rate", "1G"]).code, 2, "of live cards it means nothing");
+}

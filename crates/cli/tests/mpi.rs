@@ -1,0 +1,141 @@
+//! MPI programs whose collectives cards do: unmodified programs, started by `mpirun` with the shim before the library.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use common::{Finished, Rack};
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn succeeds(command: &mut Command) {
+    let done = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}; `make setup` installs it"));
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// The shim, and the programs of `mpi/`, in one folder.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi");
+        std::fs::create_dir_all(&out).unwrap();
+        let library = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps");
+        let mut make = Command::new("make");
+        make.args(["-s", "-C"]).arg(crates().join("api/comm/mpi"));
+        succeeds(make.arg(format!("LIB={}", library.display())).arg(format!("OUT={}", out.display())));
+        for name in ["collectives", "loss"] {
+            let source = crates().join(format!("cli/tests/mpi/{name}.c"));
+            let mut compiler = Command::new("mpicc");
+            compiler.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"]).arg(out.join(name));
+            succeeds(compiler.arg(source));
+        }
+        out
+    })
+}
+
+/// A program of so many ranks, with cards if the rack is to be used.
+fn ranks(rack: &Rack, number: usize, program: &str, cards: bool) -> Command {
+    let mut command = Command::new("mpirun");
+    // Ranks that wait for each other for ever are an error.
+    command.args(["--oversubscribe", "--timeout", "300", "-n", &number.to_string()]);
+    if cards {
+        command.arg("-x").arg(format!("LD_PRELOAD={}", built().join("librackloom_mpi.so").display()));
+    }
+    command.arg(built().join(program)).current_dir(rack.dir.path());
+    command.env("RACKLOOM_RUN", rack.path("run")).env("RACKLOOM_MPI_REPORT", "1").env_remove("RACKLOOM_NET");
+    // It will not start for the administrator otherwise, who tests run as in containers; nor use what those forbid.
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn finished(mut command: Command) -> Finished {
+    Finished::of(command.output().expect("`make setup` installs Open MPI"))
+}
+
+#[test]
+fn collectives_of_two_to_four_ranks_are_as_without_cards() {
+    for number in 2..=4 {
+        let rack = Rack::up(&["--cards", "4", "--links", "full", "--memory", "64M"]);
+        let plain = finished(ranks(&rack, number, "collectives", false));
+        let cards = finished(ranks(&rack, number, "collectives", true));
+        assert_eq!((plain.code, cards.code), (0, 0), "{}\n{}", plain.stderr, cards.stderr);
+        assert!(plain.stdout.lines().count() > 400, "{}", plain.stdout);
+        for (plain, cards) in plain.stdout.lines().zip(cards.stdout.lines()) {
+            assert_eq!(plain, cards, "{number} ranks");
+        }
+        assert_eq!(plain.stdout.len(), cards.stdout.len());
+        // Cards did all but what they have no way to do, as counted once by hand.
+        for rank in 0..number {
+            let of = format!("rackloom: rank {rank}: cards did ");
+            let did = cards.stderr.split(&of).nth(1).unwrap_or_else(|| panic!("{}", cards.stderr));
+            let did: u32 = did.split(' ').next().unwrap().parse().unwrap();
+            // Two are of a part that the last rank is not in, and that of two ranks has one alone.
+            let all = if rank == number - 1 || number == 2 { 393 } else { 395 };
+            assert_eq!(did, all, "rank {rank}: {}", cards.stderr);
+        }
+        for (name, why) in [
+            ("MPI_Allreduce, ", "cards have no such reduction"),
+            ("MPI_Allreduce, ", "cards do not reduce such elements"),
+            ("MPI_Scan, 1 times", "cards have no such operation"),
+            ("MPI_Iallreduce, 1 times", "it does not wait"),
+            ("MPI_Bcast, 1 times", "rank "),
+        ] {
+            let is = |line: &str| line.contains(&format!("rank 0: not {name}")) && line.contains(why);
+            assert!(cards.stderr.lines().any(is), "{name}, {why}: {}", cards.stderr);
+        }
+    }
+}
+
+/// Sums of three ranks go on while this is done to the rack; what the ranks report.
+fn goes_on(harm: impl FnOnce(&mut Rack)) -> String {
+    let mut rack = Rack::up(&["--cards", "3", "--links", "full", "--memory", "64M"]);
+    let mut command = ranks(&rack, 3, "loss", true);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    harm(&mut rack);
+    std::fs::write(rack.path("stop"), "").unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let mut report = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
+    assert!(child.wait().unwrap().success(), "{report}");
+    assert_eq!(rest, "all sums are right\n");
+    report
+}
+
+#[test]
+fn a_card_that_is_pulled_out_costs_no_bytes() {
+    let report = goes_on(|rack| {
+        let removed = rack.run(&["card", "rm", "card1"]);
+        assert_eq!(removed.code, 0, "{}", removed.stderr);
+    });
+    assert!(report.contains("not MPI_Allreduce") && report.contains("cards have failed"), "{report}");
+}
+
+#[test]
+fn a_rack_that_is_lost_costs_no_bytes() {
+    let report = goes_on(|rack| assert_eq!(rack.interrupt(), Some(0)));
+    assert!(report.contains("not MPI_Allreduce") && report.contains("cards have failed"), "{report}");
+}
+
+#[test]
+fn without_a_card_for_each_rank_a_program_runs_and_is_told() {
+    let rack = Rack::up(&["--cards", "2", "--links", "full", "--memory", "64M"]);
+    let mut command = ranks(&rack, 2, "collectives", true);
+    command.env("RACKLOOM_MPI_CARDS", "card1,card1");
+    let done = finished(command);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stderr.contains("rackloom: warning: cards are not used: rank "), "{}", done.stderr);
+    assert!(done.stderr.contains("rank 0: cards did 0 collectives"), "{}", done.stderr);
+}
