@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint cloud protos gateware nightly mutants coverage synth bitstream bench sim clocks attacks fuzz docs clean
+.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -14,8 +14,11 @@ setup: ## Install what building and testing need (Debian packages, a Python envi
 	@scripts/setup.sh
 
 build: setup ## Build the release binaries
-	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-swarm -p rackloom-opencl
+	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-swarm -p rackloom-opencl -p rackloom-comm
 	scripts/cloud.sh build
+
+mpi: build ## The library that has cards do the collectives of MPI programs, for the mpicc on the path
+	$(MAKE) -s -C crates/api/comm/mpi
 
 run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
 	$(RACKLOOM) demo
@@ -60,6 +63,13 @@ bench: build ## Benchmarks: loading, round trips, remote memory, OpenCL natively
 	$(MAKE) -s -C workloads
 	$(RACKLOOM) bench opencl-overhead
 	$(RACKLOOM) study blastfunction-sharing
+
+programs: build ## OpenCL programs that strangers wrote, natively and through a manager; 200 that start at once (an hour)
+	scripts/programs.sh
+	scripts/programs/burst.sh
+
+hpcc: mpi ## HPC Challenge, an MPI program that strangers wrote, with its collectives done by cards
+	scripts/hpcc.sh
 
 sim: build ## The nightly simulation: 20,000 seeds
 	target/release/rackloom-swarm --seeds 20000

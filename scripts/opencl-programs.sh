@@ -59,14 +59,7 @@ each() {
   for way in "${ways[@]}"; do try "$way" "$@"; done
 }
 
-# Unpacks Debian packages, for what is not installed; nothing of the system changes.
-debian() {
-  mkdir -p "$out/debian"
-  for package in "$@"; do
-    compgen -G "$out/debian/${package}_*.deb" >/dev/null || (cd "$out/debian" && apt-get -qq download "$package")
-    dpkg -x "$out/debian/${package}"_*.deb "$out/debian"
-  done
-}
+. scripts/debian.sh
 
 pyopencl_source() {
   [ -d "$out/$pyopencl" ] && return

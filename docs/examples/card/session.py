@@ -18,14 +18,17 @@ class Session:
         if seq is None:
             self.announced += 1
             seq = self.announced
+        self.count(announces=1)
+        self.send(to, ANNOUNCE, self.epoch, seq, self.about(reason))
+
+    def about(self, reason: int) -> bytes:
+        """What an announcement says."""
         c = self.config
         role = self.role or dict(digest=bytes(32), kernels=(), clock=250_000)
         ids = (self.mac, NOBODY, c["vendor"], c["product"], c["unit"], 1, self.state(), reason, 1)
         rates = (len(self.memory), c["port_rate"], 0, c["config_rate"])
         body = struct.pack(">6s6sHHHBBBBHIIQQQQ", *ids, c["bulk"], c["boot"], role["clock"], *rates)
-        body += struct.pack(">6sH32s", self.owner, len(role["kernels"]), role["digest"])
-        self.count(announces=1)
-        self.send(to, ANNOUNCE, self.epoch, seq, body)
+        return body + struct.pack(">6sH32s", self.owner, len(role["kernels"]), role["digest"])
 
     def on_solicit(self, now: int, asked: dict, payload: bytes) -> None:
         window, _ = exactly(">II", payload)
@@ -48,6 +51,8 @@ class Session:
         if self.changed:
             self.changed = False
             self.announce(HOSTS, CHANGED)
+            if self.guard and self.owner != NOBODY:
+                self.announce(self.owner, CHANGED, self.announced)  # Under a tag: the other is a hint.
         if self.periodic <= now:
             self.periodic = now + self.interval()
             self.announce(HOSTS, PERIODIC)
@@ -66,6 +71,11 @@ class Session:
             raise Dropped("drop_epoch")
         self.expires = now + self.lease
 
+    def renew(self, now: int, asked: dict) -> None:
+        """The lease begins anew, unless the card has keys and no tag shows that it is the owner who asks."""
+        if asked.get("proven", True):
+            self.expires = now + self.lease
+
     def expire(self, now: int) -> None:
         if self.owner != NOBODY and self.expires <= now:
             self.count(leases_expired=1)
@@ -76,6 +86,8 @@ class Session:
             return
         self.spent.append((self.owner, self.nonce))
         self.cancel_all(now)
+        if self.guard:
+            self.guard.end()
         self.owner, self.epoch, self.group = NOBODY, 0, 0
         self.forget()
         self.changed = True
@@ -118,7 +130,10 @@ class Session:
         self.newest = self.epoch = epoch or 1
         self.owner, self.nonce, self.group = n["src"], n["nonce"], n["group"]
         self.lease = n["lease"] * MS
-        self.chunk = min(self.config["bulk"], n["reach"])  # Of results: what both sides take.
+        room = 64 if self.guard else 0  # That a tag takes.
+        self.chunk = min(self.config["bulk"] - room, n["reach"])  # Of results: what both sides take.
+        if self.guard:
+            self.guard.begin(self.owner, self.nonce, self.random.getrandbits(64), self.epoch)
         self.expires = now + self.lease
         self.count(claims=1)
         self.changed = True
@@ -126,6 +141,8 @@ class Session:
 
     def grant(self, seq: int) -> None:
         body = struct.pack(">QII", self.nonce, self.lease // MS, self.config["boot"])
+        if self.guard:
+            body += struct.pack(">Q", self.guard.session.nonce) + self.about(CHANGED)
         self.send(self.owner, GRANT, self.epoch, seq, body)
 
     def on_release(self, now: int, asked: dict, payload: bytes) -> None:
@@ -169,7 +186,7 @@ class Session:
     def on_ping(self, now: int, asked: dict, payload: bytes) -> None:
         exactly("", payload)
         if self.holds(asked):
-            self.expires = now + self.lease
+            self.renew(now, asked)
         body = struct.pack(">IBBHQ", self.config["boot"], self.state(), len(self.queue), 0, now - self.booted)
         self.send(asked["src"], PONG, self.epoch, asked["seq"], body)
 
