@@ -21,7 +21,8 @@ use rackloom_ipc::{
     ServerConfig, Violation,
 };
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags,
+    SocketType,
 };
 
 /// Where the words are: as `shared` lays them out.
