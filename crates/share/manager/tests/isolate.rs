@@ -328,3 +328,39 @@ fn weights_divide_the_board_among_processes() {
     });
     assert!(stretches.last().is_some_and(|ratio| SHOWS.contains(ratio)), "3 to 1 is {stretches:.2?} to 1");
 }
+
+#[test]
+fn a_template_that_is_killed_or_stopped_is_begun_anew() {
+    let manager = Isolating::start(&[]);
+    let kill = |pid: u32, signal| {
+        rustix::process::kill_process(rustix::process::Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
+    };
+    let neighbour = manager.client();
+    with_kernels(&neighbour);
+    for (number, signal) in (1..).zip([Signal::KILL, Signal::STOP, Signal::KILL]) {
+        until("a worker is ready", || manager.workers().len() == 2);
+        let [template] = manager.templates()[..] else { panic!("templates: {:?}", manager.templates()) };
+        kill(template, signal);
+        // The first has the worker that is ready; the next one needs another.
+        for client in [manager.client(), manager.client()] {
+            with_kernels(&client);
+            counts_to(&client, 1);
+        }
+        counts_to(&neighbour, number);
+        until("there is another template", || manager.templates().len() == 1 && manager.templates() != [template]);
+    }
+    assert!(!manager.process.words().contains("is opened for each client anew"), "{}", manager.process.words());
+}
+
+#[test]
+fn a_template_ends_with_its_manager_also_if_that_is_killed() {
+    let mut manager = Isolating::start(&[]);
+    until("a worker is ready", || manager.workers().len() == 1);
+    let status =
+        manager.templates().into_iter().map(|pid| std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap());
+    let threads: Vec<_> =
+        status.flat_map(|s| s.lines().find(|l| l.starts_with("Threads")).map(str::to_owned)).collect();
+    assert_eq!(threads, ["Threads:\t1"]);
+    manager.process.kill();
+    until("nothing is left", || manager.descendants() == 0);
+}

@@ -1,6 +1,6 @@
 //! A shared board whose clients each have a worker.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
@@ -164,7 +164,7 @@ impl SharedBoard for Shared {
         let account = WorkerQuota::new(accounts, charges);
         let watched = Arc::new(Watched {
             name: name.clone(),
-            keeper: worker.keeper(),
+            keeper: worker.keeper.pid(),
             life: Arc::clone(&worker.life),
             folder: worker.kernels.clone().filter(|_| worker.layers.folder),
             arenas: account.arenas(),
@@ -296,8 +296,9 @@ impl Shared {
                 return End::Client;
             }
             let time = left.and_then(|left| Timespec::try_from(left).ok());
-            let mut files: Vec<_> =
-                [&*worker.control, &client.signal, &worker.process].map(|file| PollFd::new(file, PollFlags::IN)).into();
+            let mut files: Vec<_> = [worker.control.as_fd(), client.signal.as_fd(), worker.keeper.as_fd()]
+                .map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN))
+                .into();
             files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
             match rustix::event::poll(&mut files, time.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,

@@ -115,7 +115,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Sends a packet to a worker: one that has left no room, because it does not read, gets an error.
-pub(super) fn send(socket: impl AsFd, what: &ToWorker, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn send(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     send_with(socket, what, files, SendFlags::DONTWAIT)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn tell(socket: impl AsFd, what: &FromWorker) -> io::Result<()> {
 }
 
 /// The same with files.
-pub(super) fn tell_with(socket: impl AsFd, what: &FromWorker, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn tell_with(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     send_with(socket, what, files, SendFlags::empty())
 }
 

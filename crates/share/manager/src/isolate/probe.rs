@@ -22,7 +22,7 @@ pub fn probe() -> io::Result<Layers> {
             DeviceOrigin { library: PathBuf::new(), platform: 0, device: 0, is_processor: true, registers: None };
         let own = host.home.path().join("worker");
         let setup = WorkerSetup { origin, own, access: ReadAccess::Runtime, memory: 0 };
-        let mut layers = Worker::start(setup, enclosure, has_own_user, host.group(0))?.0.layers;
+        let mut layers = Worker::start(setup, enclosure, has_own_user, host.group(0), None)?.0.layers;
         layers.cgroup &= host.has_bounds();
         Ok(layers)
     };

@@ -7,22 +7,21 @@ use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::Timespec;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::WaitIdStatus;
 
+use super::child::Child;
 use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
-use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, GROUP, Life, SIGNALLED};
+use super::keeper::{CANNOT_ENCLOSE, Enclosure, Life, SIGNALLED};
+use super::launch::Launch;
 use super::layers::Layers;
-use super::own_user;
+use super::template::Template;
 use super::worker_folder::KERNELS;
-use super::worker_main::ASKED;
 use crate::cgroup::Group;
 use crate::home::remove;
 
@@ -33,9 +32,7 @@ pub(super) struct Worker {
     pub(super) receiver: Receiver,
     /// To end it.
     pub(super) life: Arc<Life>,
-    /// To watch its keeper.
-    pub(super) process: OwnedFd,
-    keeper: Child,
+    pub(super) keeper: Child,
     /// What confines it.
     pub(super) layers: Layers,
     /// Those in it are ended with it.
@@ -89,37 +86,28 @@ impl Worker {
         enclosure: Enclosure,
         has_own_user: bool,
         group: Option<Group>,
+        template: Option<&Template>,
     ) -> io::Result<(Self, Opened)> {
         let (control, theirs) = control::pair()?;
         let (life, keepers) = Life::pair()?;
-        // The same program that runs here, even if its file was replaced since.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("rackloom-worker").env(ASKED, enclosure.name());
-        for variable in [FOLDER, "HOME", "XDG_CACHE_HOME"] {
-            command.env(variable, &place.own);
-        }
         let kernels = place.own.join(KERNELS);
         DirBuilder::new().recursive(true).mode(0o700).create(&kernels)?;
-        for variable in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH"] {
-            command.env(variable, &kernels);
-        }
+        let mut launch = Launch::new(enclosure, &place.own, &kernels);
         if has_own_user {
-            command.env(own_user::USER, own_user::request(place.origin.is_processor));
+            launch.with_own_user(place.origin.is_processor);
         }
         if let Some(names) = group.as_ref().and_then(Group::names) {
-            command.env(GROUP, names);
+            launch.in_group(names);
         }
-        let keeper = command.stdin(Stdio::from(theirs)).stdout(Stdio::from(keepers)).spawn()?;
-        drop(command); // With the ends of the sockets that are the process's.
-        let process = rustix::process::pidfd_open(Pid::from_child(&keeper), PidfdFlags::empty())?;
+        let keeper = launch.start(template, theirs, keepers)?;
         let (own, life) = (place.own.clone(), Arc::new(life));
         let (control, receiver) = (Arc::new(control), Receiver::new());
         let (layers, kernels) = Default::default();
-        let mut worker = Self { control, receiver, life, process, keeper, layers, group, own, kernels };
+        let mut worker = Self { control, receiver, life, keeper, layers, group, own, kernels };
         match worker.open(place) {
             Ok(opened) => Ok((worker, opened)),
             Err(why) => {
-                let cannot = worker.ended().is_some_and(|status| status.code() == Some(CANNOT_ENCLOSE));
+                let cannot = worker.ended().is_some_and(|status| status.exit_status() == Some(CANNOT_ENCLOSE));
                 Err(if cannot { io::ErrorKind::Unsupported.into() } else { why })
             }
         }
@@ -142,14 +130,9 @@ impl Worker {
 }
 
 impl Worker {
-    /// The process that keeps it.
-    pub(super) fn keeper(&self) -> Pid {
-        Pid::from_child(&self.keeper)
-    }
-
     /// Whether it still runs.
     pub(super) fn is_there(&mut self) -> bool {
-        matches!(self.keeper.try_wait(), Ok(None))
+        self.keeper.is_there()
     }
 
     /// Ends it and all that it began, whatever that is doing; whether all has ended. A driver can hold a process up for
@@ -157,22 +140,22 @@ impl Worker {
     pub(super) fn end(&mut self) -> bool {
         self.life.end();
         if self.ended().is_none() {
-            let _ = self.keeper.kill(); // Somebody has stopped it. The worker ends with it.
+            self.keeper.kill(); // Somebody has stopped it. The worker ends with it.
         }
         self.ended().is_some()
     }
 
     /// How it ended; waits a little for that.
-    fn ended(&mut self) -> Option<ExitStatus> {
-        let mut process = [PollFd::new(&self.process, PollFlags::IN)];
-        let _ = rustix::event::poll(&mut process, Some(&ENDING));
-        self.keeper.try_wait().ok()?
+    fn ended(&mut self) -> Option<WaitIdStatus> {
+        self.keeper.ended(&ENDING)
     }
 
     /// The signal that ended it, if any. For use after its socket has closed.
     pub(super) fn signal(&mut self) -> Option<i32> {
         let status = self.ended()?; // Else it has only closed the socket.
-        status.signal().or_else(|| status.code().filter(|code| *code > SIGNALLED).map(|code| code - SIGNALLED))
+        status
+            .terminating_signal()
+            .or_else(|| status.exit_status().filter(|code| *code > SIGNALLED).map(|code| code - SIGNALLED))
     }
 
     /// Whether the system has ended a process of it because its group, or all clients, had no memory left.

@@ -1,6 +1,7 @@
 //! The main function of a worker: a process that serves one client and ends with it.
 #![allow(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,8 @@ use super::memory_quota::Asker;
 use super::own_user::OwnUser;
 use super::shared_page::SharedPage;
 use super::syscalls::lock_in;
+use super::template::TEMPLATE;
+use super::template_main;
 use super::worker_folder::{KERNELS, is_bounded};
 use crate::board::Board;
 use crate::cgroup::is_in;
@@ -52,11 +55,7 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 pub fn work_if_asked() {
     CALLED.store(true, Ordering::Relaxed);
     let Some(asked) = std::env::var_os(ASKED) else { return };
-    let Some(enclosure) = Enclosure::from_name(&asked) else {
-        eprintln!("rackloom-worker: {ASKED} is set by the manager only");
-        std::process::exit(1);
-    };
-    if let Err(why) = start(enclosure).and_then(|user| work(enclosure, user.as_ref())) {
+    if let Err(why) = enclosure(&asked).and_then(|enclosure| work(enclosure, start(enclosure)?.as_ref())) {
         eprintln!("rackloom-worker: {why:#}");
         std::process::exit(1);
     }
@@ -69,10 +68,18 @@ fn end() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Becomes the keeper and, in another process, the worker, where this returns.
-fn start(enclosure: Enclosure) -> anyhow::Result<Option<OwnUser>> {
+/// The enclosure of the keeper that this process is to be, or is a copy of a template for.
+fn enclosure(asked: &OsStr) -> anyhow::Result<Enclosure> {
     // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    if asked == TEMPLATE {
+        return Ok(template_main::copies()?.enclosure);
+    }
+    Enclosure::from_name(asked).with_context(|| format!("{ASKED} is set by the manager only"))
+}
+
+/// Becomes the keeper and, in another process, the worker, where this returns.
+fn start(enclosure: Enclosure) -> anyhow::Result<Option<OwnUser>> {
     let life = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(std::fs::OpenOptions::new().write(true).open("/dev/null")?)?;
     keep(life, enclosure).context("cannot start a process")
@@ -122,6 +129,11 @@ fn alone() -> anyhow::Result<OwnedFd> {
 }
 
 fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
+    // A template may have it in memory already, so the linker would not notice that this user cannot open it.
+    if origin.library.is_absolute() {
+        let opened = std::fs::File::open(&origin.library);
+        drop(opened.with_context(|| format!("cannot open the runtime {}", origin.library.display()))?);
+    }
     let platform = Runtime::open(&origin.library)?.into_iter().nth(origin.platform);
     let platform = platform.context("the runtime has fewer platforms than before")?;
     let board = NativeBoard::all(platform)?.into_iter().nth(origin.device);

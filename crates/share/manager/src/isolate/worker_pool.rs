@@ -17,6 +17,7 @@ use super::host::Host;
 use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
 use super::layers::Layers;
+use super::template::Template;
 use super::worker::{Worker, first_that_starts};
 use crate::home::remove;
 
@@ -37,6 +38,8 @@ pub(super) struct WorkerPool {
     number: AtomicU64,
     enclosure: Enclosure,
     gives_users: bool,
+    /// Drivers of other devices may start threads and open files when they are loaded.
+    template: Option<Template>,
     /// What confines the workers.
     pub(super) layers: Layers,
     /// Workers that take long to end.
@@ -57,6 +60,7 @@ impl WorkerPool {
         let kernels = KernelCache::new(folder.join("kernels"))?;
         let (spare, ending, builds) = Default::default();
         let number = AtomicU64::new(0);
+        let template = origin.is_processor.then(|| Template::new(origin.library.clone()));
         let mut pool = Self {
             origin,
             memory,
@@ -69,6 +73,7 @@ impl WorkerPool {
             number,
             enclosure: Enclosure::Namespaces,
             gives_users,
+            template,
             layers: Layers::default(),
             ending,
         };
@@ -94,7 +99,7 @@ impl WorkerPool {
         let own = self.folder.join(format!("worker-{number}"));
         let setup = WorkerSetup { origin: self.origin.clone(), own, access, memory: self.memory };
         let group = self.host.group(may_occupy(self.memory));
-        let (worker, opened) = Worker::start(setup, self.enclosure, self.gives_users, group)?;
+        let (worker, opened) = Worker::start(setup, self.enclosure, self.gives_users, group, self.template.as_ref())?;
         opened.map_err(io::Error::other)?;
         Ok(worker)
     }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use libloading::Library;
+use libloading::os::unix;
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{CL_DEVICE_TYPE_ALL, CL_SUCCESS, cl_device_id, cl_int, cl_platform_id, cl_uint};
 
@@ -93,6 +94,17 @@ fn platform_ids(library: &Library) -> Option<PlatformIds> {
 type PlatformIds = unsafe extern "C" fn(cl_uint, *mut cl_platform_id, *mut cl_uint) -> cl_int;
 
 impl Runtime {
+    /// Brings a vendor's library into memory, all its symbols found, and asks nothing of it.
+    ///
+    /// # Errors
+    /// The library cannot be opened.
+    pub(crate) fn preload(library: &Path) -> anyhow::Result<()> {
+        // SAFETY: as in `open`.
+        let opened = unsafe { unix::Library::open(Some(library), unix::RTLD_NOW | unix::RTLD_LOCAL) };
+        std::mem::forget(opened.with_context(|| format!("cannot open the runtime {}", library.display()))?);
+        Ok(())
+    }
+
     /// Opens a vendor's library, by path or by a name that the system's linker finds, and returns its platforms.
     ///
     /// # Errors

@@ -53,8 +53,8 @@ fn a_killed_manager_leaves_nothing_to_the_next_one() {
         drop(another);
         assert_eq!(living.process.words().matches("was ended by signal").count(), 0);
         until("no process of the killed one is left", || {
-            let ours = living.workers().len() + next.workers().len();
-            living.descendants() == 2 + 2 * ours
+            let ours = [&living, &next].map(|manager| 1 + manager.templates().len() + 2 * manager.workers().len());
+            living.descendants() == ours.iter().sum::<usize>()
         });
     }
 }

@@ -78,6 +78,9 @@ pub enum Place {
 /// Files that a manager may have open, unless a test says otherwise.
 const FILES_MAX: usize = 1024;
 
+/// How the system calls a template, of whose name it keeps 15 letters.
+const TEMPLATE: &str = "rackloom-templa";
+
 /// A user who owns nothing.
 const NOBODY: u32 = 65_534;
 
@@ -245,9 +248,19 @@ impl Isolating {
         processes.filter(ours).filter_map(|process| process.file_name()?.to_str()?.parse().ok()).collect()
     }
 
-    /// Its workers, the one that waits for a client among them.
+    /// Its workers, the one that waits for a client among them, and not what they are copies of.
     pub fn workers(&self) -> Vec<u32> {
-        self.process.children()
+        self.children(|name| !name.starts_with(TEMPLATE))
+    }
+
+    /// What its workers are copies of.
+    pub fn templates(&self) -> Vec<u32> {
+        self.children(|name| name.starts_with(TEMPLATE))
+    }
+
+    fn children(&self, are: impl Fn(&str) -> bool) -> Vec<u32> {
+        let name = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        self.process.children().into_iter().filter(|pid| are(&name(pid))).collect()
     }
 
     /// Most processor time, with ended children's, that a process of a worker has taken.
