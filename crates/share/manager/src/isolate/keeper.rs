@@ -56,6 +56,9 @@ impl Enclosure {
 /// The keeper's exit code when the system does not allow its enclosure.
 pub(super) const CANNOT_ENCLOSE: i32 = 120;
 
+/// The environment variable that makes a process of this program a keeper, and another one its worker.
+pub(super) const ASKED: &str = "RACKLOOM_WORKER";
+
 /// The environment variable that names the worker's folder.
 pub(super) const FOLDER: &str = "TMPDIR";
 

@@ -108,9 +108,21 @@ impl KernelCache {
         lock(&self.kept).iter().find(|(of, _)| of == tenant).map(|(_, kept)| Arc::clone(kept))
     }
 
+    /// A tenant's kernels are kept for longer than those of others.
+    fn is_used(&self, tenant: &str) {
+        let mut all = lock(&self.kept);
+        let found = all.iter().position(|(of, _)| of == tenant);
+        let found = found.and_then(|at| all.remove(at));
+        all.extend(found);
+    }
+
     /// Keeps a tenant's kernels, whose worker has ended, and of those that were kept before as many as there is room
     /// for.
     pub(super) fn keep(&self, tenant: String, from: impl AsFd) {
+        let before = self.kept(&tenant).and_then(|kept| enter(&kept.folder).ok());
+        if before.as_ref().is_some_and(|before| has_all(before, &from, &mut { LOOKS_MAX }, DEPTH_MAX)) {
+            return self.is_used(&tenant);
+        }
         let folder = self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let made = std::fs::create_dir(&folder).and_then(|()| enter(&folder));
         let mut kept = Kept { folder, files: 0 };
@@ -119,7 +131,7 @@ impl KernelCache {
         if copier.copy(from.as_fd(), to.as_fd(), DEPTH_MAX).is_err() || copier.is_new() {
             return; // The disk is full, or there were no kernels.
         }
-        if let Some(before) = self.kept(&tenant).and_then(|kept| enter(&kept.folder).ok()) {
+        if let Some(before) = before {
             let _ = copier.copy(before, to.as_fd(), DEPTH_MAX); // Or only the new ones are kept.
         }
         kept.files = FILES_MAX - copier.files;
@@ -147,6 +159,38 @@ pub(super) fn pass_on(from: impl AsFd, to: impl AsFd, built: SystemTime) {
 
 fn enter(folder: &Path) -> io::Result<OwnedFd> {
     Ok(open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Whether a folder has all files of another one that would be copied, as far as names and lengths tell: a runtime
+/// names them by what they are made from.
+fn has_all(kept: &impl AsFd, from: &impl AsFd, looks: &mut u64, depth: u32) -> bool {
+    let Ok(entries) = Dir::read_from(&from) else { return true };
+    for entry in entries {
+        let (Ok(entry), Some(left)) = (entry, looks.checked_sub(1)) else { return false };
+        *looks = left;
+        let name = entry.file_name();
+        if [c".", c".."].contains(&name) {
+            continue;
+        }
+        let status = |folder: BorrowedFd<'_>| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let Some(found) = status(from.as_fd()) else { continue };
+        let there = status(kept.as_fd()).filter(|there| there.st_mode & libc::S_IFMT == found.st_mode & libc::S_IFMT);
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let enter = |folder: BorrowedFd<'_>| openat(folder, name, flags, Mode::empty());
+        let is_there = match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory if depth > 0 && there.is_some() => {
+                let (Ok(kept), Ok(from)) = (enter(kept.as_fd()), enter(from.as_fd())) else { return false };
+                has_all(&kept, &from, looks, depth - 1)
+            }
+            FileType::Directory if depth > 0 => false,
+            FileType::RegularFile => found.st_size == 0 || there.is_some_and(|there| there.st_size == found.st_size),
+            _ => true,
+        };
+        if !is_there {
+            return false;
+        }
+    }
+    true
 }
 
 /// Copies what a hostile worker may have made: files and folders only, and not too many. What is there already stays.
@@ -225,7 +269,8 @@ impl Copier {
     ) -> io::Result<()> {
         let before = source.metadata()?;
         let is_settled = |changed: SystemTime| self.settled.is_none_or(|settled| changed <= settled);
-        if !is_settled(before.modified()?) || !self.counts(before.len()) {
+        // PoCL leaves an empty file for each build.
+        if before.len() == 0 || !is_settled(before.modified()?) || !self.counts(before.len()) {
             return Ok(());
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -279,6 +324,36 @@ mod tests {
         assert_eq!(folders(), KEPT_MAX);
         work("a", "seven");
         assert_eq!(folders(), KEPT_MAX, "the last of two stays");
+    }
+
+    #[test]
+    fn what_is_kept_already_is_not_written_again() {
+        let (place, kernels) = cache();
+        let folder = || kernels.kept("a").unwrap().folder.clone();
+        let keeps = |own| kernels.keep("a".to_owned(), own);
+        keeps(program(place.path(), "1", &["x/one", "x/y/two"]));
+        let first = folder();
+        keeps(program(place.path(), "2", &["x/one", "x/y/two"]));
+        keeps(program(place.path(), "3", &["x/one"]));
+        assert_eq!(folder(), first);
+        keeps(program(place.path(), "4", &["x/three"]));
+        assert_ne!(folder(), first);
+        let own = program(place.path(), "5", &["x/one"]);
+        std::fs::write(place.path().join("5/x/one"), "one that is longer").unwrap();
+        std::fs::write(place.path().join("5/tempfile_c1uCHp"), "").unwrap();
+        keeps(own);
+        assert_eq!(files(&folder()), ["one that is longer", "x/three", "x/y/two"]);
+        std::fs::write(place.path().join("5/tempfile_oNdHgf"), "").unwrap();
+        let before = folder();
+        keeps(Arc::new(enter(&place.path().join("5")).unwrap()));
+        assert_eq!(folder(), before, "empty files are no kernels");
+        // It counts as one that was used, beside tenants that came later.
+        for other in 0..KEPT_MAX - 1 {
+            kernels.keep(other.to_string(), program(place.path(), &format!("other-{other}"), &["x"]));
+        }
+        keeps(program(place.path(), "6", &["x/three"]));
+        kernels.keep("new".to_owned(), program(place.path(), "new", &["x"]));
+        assert!(kernels.kept("a").is_some() && kernels.kept("0").is_none());
     }
 
     #[test]

@@ -10,10 +10,8 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 
 use super::child::Child;
-use super::keeper::{Enclosure, FOLDER, GROUP};
+use super::keeper::{ASKED, Enclosure, FOLDER, GROUP};
 use super::own_user;
-use super::template::Template;
-use super::worker_main::ASKED;
 
 /// What a keeper has to know before its worker reads a message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,18 +40,11 @@ impl Launch {
         self.variables.push((GROUP.to_owned(), names));
     }
 
-    /// Starts the keeper, with its ends of the control socket and of the one by which the manager holds it.
+    /// Executes the keeper, with its ends of the control socket and of the one by which the manager holds it.
     ///
     /// # Errors
     /// There can be no other process.
-    pub(super) fn start(&self, template: Option<&Template>, control: OwnedFd, life: OwnedFd) -> io::Result<Child> {
-        match template.and_then(|template| template.copy(self, &control, &life)) {
-            Some(keeper) => Ok(keeper),
-            None => self.execute(control, life),
-        }
-    }
-
-    fn execute(&self, control: OwnedFd, life: OwnedFd) -> io::Result<Child> {
+    pub(super) fn execute(&self, control: OwnedFd, life: OwnedFd) -> io::Result<Child> {
         let mut command = this_program(self.enclosure.name());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         Child::of(&command.stdin(Stdio::from(control)).stdout(Stdio::from(life)).spawn()?)

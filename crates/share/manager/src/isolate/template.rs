@@ -1,8 +1,8 @@
 //! A template: a process with a runtime's library in memory, of which keepers are copies.
 //!
-//! To find and relocate a library such as PoCL, which brings LLVM along, takes longer than everything else that a worker
-//! does before it is ready. A template does it once, and starts nothing: neither a thread nor a device. Its copies are
-//! children of the manager, as if that had started them, and share the library's memory until they write it.
+//! To find and relocate a library such as PoCL, which brings LLVM along, takes longer than everything else that a
+//! worker does before it is ready. A template does it once, and starts nothing: neither a thread nor a device. Its
+//! copies are children of the manager, as if that had started them, and share the library's memory until they write it.
 //!
 //! All workers of a template have its layout of addresses. That tells a kernel where things are in other workers,
 //! to which it has no way.

@@ -99,7 +99,8 @@ impl Worker {
         if let Some(names) = group.as_ref().and_then(Group::names) {
             launch.in_group(names);
         }
-        let keeper = launch.start(template, theirs, keepers)?;
+        let copy = template.and_then(|template| template.copy(&launch, &theirs, &keepers));
+        let keeper = copy.map_or_else(|| launch.execute(theirs, keepers), Ok)?;
         let (own, life) = (place.own.clone(), Arc::new(life));
         let (control, receiver) = (Arc::new(control), Receiver::new());
         let (layers, kernels) = Default::default();

@@ -16,7 +16,7 @@ use rustix::process::{DumpableBehavior, Signal};
 use super::build_asker::BuildAsker;
 use super::confine::{confine, limit};
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
-use super::keeper::{Enclosure, GROUP, keep};
+use super::keeper::{ASKED, Enclosure, GROUP, keep};
 use super::layers::Layers;
 use super::lease_client::LeaseClient;
 use super::memory_quota::Asker;
@@ -39,9 +39,6 @@ use crate::session::command_loop::attend;
 use crate::session::inbox::Inbox;
 use crate::session::replies::{answer_to, farewell};
 use crate::session::{Charging, Session};
-
-/// The environment variable that makes a process of this program a worker.
-pub(super) const ASKED: &str = "RACKLOOM_WORKER";
 
 /// Whether this program becomes a worker when started as one, having called [`work_if_asked`].
 pub(crate) fn can_work() -> bool {
