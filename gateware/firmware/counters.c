@@ -17,7 +17,7 @@ void count(uint32_t counter) {
   count_by(counter, 1);
 }
 
-// Of the bridge's counters, and of those behind that no card has, the firmware counts none. They are 0 without a bridge.
+// Of the bridge's counters, and of those of tags behind them (KEY_COUNT), the firmware counts none. They are 0 without.
 static uint32_t half(uint32_t counter, uint32_t which) {
   if (counter < COUNTERS_COMMON) return READ(COUNTER_WORD(counter, which));
   return READ(CSR_BRG_COUNT(2 * (counter - COUNTERS_COMMON) + which));
