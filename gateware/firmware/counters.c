@@ -2,6 +2,7 @@
 
 #include "frame.h"
 #include "hw.h"
+#include "keys.h"
 #include "wire.h"
 
 // Those that the firmware counts are among these; hardware counts the others.
@@ -37,6 +38,7 @@ void counters_tell(void) {
     } while (half(i, COUNTER_SLOT_HI) != high);
     uint64_t fast = (uint64_t)high << 32 | low;
     if (i - FIRST <= LAST - FIRST) fast += counts[i - FIRST];
+    fast += keys_counted(i);
     if (i == COUNTER_DROP_FOREIGN) fast += READ(CSR_BRG_LOST);
     frame_put_long(fast);
   }

@@ -13,8 +13,8 @@
 #define RL_WORD(address) (*(volatile uint32_t *)(address))
 #endif
 
-// Code, data and stack, also in bytes and halves. Instructions come from here alone. All other regions are read and
-// written in whole words.
+// Code, data and stack, also in bytes and halves. A card with keys has 0x10000 bytes. Instructions come from here
+// alone. All other regions are read and written in whole words.
 #define RAM_BASE 0x00000000u
 #define RAM_BYTES 0x8000u
 #define RAM_WORD(word) RL_WORD(RAM_BASE + 4u * (word))

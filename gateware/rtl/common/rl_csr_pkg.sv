@@ -7,8 +7,8 @@ package rl_csr_pkg;
 
   // Parts of the processor's address map: bits 30 to 28 of an address.
   typedef enum logic [2:0] {
-    // Code, data and stack, also in bytes and halves. Instructions come from here alone. All other
-    // regions are read and written in whole words.
+    // Code, data and stack, also in bytes and halves. A card with keys has 0x10000 bytes.
+    // Instructions come from here alone. All other regions are read and written in whole words.
     RegionRam = 3'd0,
     // The control ring, twice: a frame that wraps reads on linearly. A frame's word k is its bytes
     // 4 k to 4 k + 3 as a big-endian number.

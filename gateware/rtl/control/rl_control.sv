@@ -77,7 +77,8 @@ module rl_control
   output logic              mem_read_flush_o
 );
   // -- processor and memory
-  localparam int unsigned RamWords = rl_firmware_pkg::RamWords;
+  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords : rl_firmware_pkg::RamWords;
+  localparam int unsigned CodeWords = Keys ? rl_firmware_keys_pkg::CodeWords : rl_firmware_pkg::CodeWords;
   localparam int unsigned RamAddrW = $clog2(RamWords);
   logic ram_re;
   logic [3:0] ram_we;
@@ -110,8 +111,10 @@ module rl_control
     .fault_o(stopped)
   );
   // Nothing writes code: what starts after a reset is the same firmware.
-  assign code = ram_waddr < RamAddrW'(rl_firmware_pkg::CodeWords);
-  rl_firmware_ram u_ram (
+  assign code = ram_waddr < RamAddrW'(CodeWords);
+  rl_firmware_ram #(
+    .Keys(Keys)
+  ) u_ram (
     .clk_i(clk_net_i),
     .re_i(ram_re),
     .raddr_i(ram_raddr),

@@ -582,8 +582,11 @@ MODULES = ["rl_firmware_ram", "rl_cpu", "rl_csr_write", "rl_csr_read", "rl_event
 @pytest.mark.parametrize("keys", [0, 1])
 def test_rl_control(keys):
     out = ROOT / "out/tb/programs/script"
-    script = firmware.build([firmware.HERE / "start.S", ROOT / "gateware/tb/control/c/script.c"], out)
-    package = out / "rl_firmware_pkg.sv"
-    package.write_text(firmware.package(script, "for a bench"))
+    packages = []
+    for variant in (firmware.PLAIN, firmware.KEYS):
+        sources = [firmware.HERE / "start.S", ROOT / "gateware/tb/control/c/script.c"]
+        script = firmware.build(sources, out / variant.package, variant=variant)
+        packages.append(out / f"{variant.package}.sv")
+        packages[-1].write_text(firmware.package(script, "for a bench", variant.package))
     modules = [f"control/{name}.sv" for name in MODULES]
-    bench("rl_control", [*SOURCES, package, "common/rl_lutram.sv", *modules], __name__, {"Keys": keys})
+    bench("rl_control", [*SOURCES, *packages, "common/rl_lutram.sv", *modules], __name__, {"Keys": keys})
