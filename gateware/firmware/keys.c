@@ -112,15 +112,16 @@ void keys_begin(void) {
   uint32_t session = newer ^ 1;
   uint32_t of = number(&claim.owner);
   tell(session, 0);
-  pair(find(of)->proven, of);
   card_nonce++;
+  // While the host waited, its key may have been taken away; what the vault holds is then another's.
+  if (!pair(find(of)->proven, of)) return vault_forget_session(session);
   vault_begin(VAULT_PAIR);
   vault_put(STEP_SESSION, 1);
   put_long(claim.nonce);
   put_long(card_nonce);
   vault_put(READ(CSR_BOOT), 4);
   vault_put(claim.epoch, 2);
-  vault_end(VAULT_SESSION, session);
+  if (!vault_end(VAULT_SESSION, session)) return vault_forget_session(session);
   tell(session, KEY_SESSION_VALID | claim.epoch);
   newer = session;
 }

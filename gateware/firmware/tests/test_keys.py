@@ -207,6 +207,22 @@ def test_zeroing_is_answered_under_tags_when_it_is_done(keyed):
     assert bench.board.owner() == RIVAL
 
 
+def test_a_key_that_is_taken_away_while_a_claim_waits_begins_no_session(keyed):
+    """Nor does the last one's key, which the vault still holds, become the next owner's."""
+    bench = keyed(scrub_us=1000)
+    bench.claim(nonce=1)
+    bench.board.receive(bench.release_with())
+    bench.claim(RIVAL, nonce=2)
+    bench.board.receive(bench.release_with(RIVAL, scrub=1))
+    bench.board.receive(bench.claim_with(nonce=3))
+    bench.board.trailers.clear()
+    del bench.board.vault.keys[0]
+    bench.board.run_for(2000)
+    assert not bench.board.trailers, "no answer under a tag that could be another's"
+    vault = bench.board.vault
+    assert vault.of(OWNER) is None and vault.sessions[1 - vault.newer].key is None
+
+
 @pytest.mark.parametrize("length", [0, 8, 12, 15, 17, 20])
 def test_a_claim_of_another_length_is_malformed(keyed, length):
     bench = keyed()
