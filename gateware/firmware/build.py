@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the firmware of the shell's processor: C of this folder to gateware/rtl/control/rl_firmware_pkg.sv.
+"""Makes the firmware of the shell's processor: C of this folder to gateware/rtl/control/rl_firmware_pkg.sv, and that of
+a card with keys, which has more memory, to rl_firmware_keys_pkg.sv.
 
-`gateware/firmware/build.py` writes the package, which is committed, so that nobody needs a compiler to build gateware.
-`--check` writes nothing and fails when the package is stale; it asks nothing of a machine that has another version of
+`gateware/firmware/build.py` writes the packages, which are committed, so that nobody needs a compiler to build
+gateware. `--check` writes nothing and fails when one is stale; it asks nothing of a machine that has another version of
 clang, since that may compile differently. Needs clang with the RISC-V target, lld and llvm-objdump.
 """
 
@@ -16,9 +17,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PACKAGE = ROOT / "gateware/rtl/control/rl_firmware_pkg.sv"
+PACKAGES = ROOT / "gateware/rtl/control"
 OUT = ROOT / "out/firmware"
-RAM_BYTES = 32768
 TARGET = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32"]
 FLAGS = [*TARGET, "-std=c17", "-Oz", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
 FLAGS += ["-fdata-sections", "-fno-common", "-mno-relax", "-msmall-data-limit=0"]
@@ -29,6 +29,20 @@ class BuildError(Exception):
     """The firmware cannot be built, or does not fit."""
 
 
+@dataclass(frozen=True)
+class Variant:
+    """A firmware that there is."""
+
+    package: str
+    ram: int  # Bytes.
+    flags: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()  # Files that it has none of.
+
+
+PLAIN = Variant("rl_firmware_pkg", 32768, without=("keys.c", "vault.c"))
+KEYS = Variant("rl_firmware_keys_pkg", 65536, flags=("-DRL_KEYS",))
+
+
 @dataclass
 class Firmware:
     """A firmware as it lies in RAM."""
@@ -37,20 +51,24 @@ class Firmware:
     code: int  # Bytes of code and constants.
     data: int  # Bytes of variables.
     stack: int  # Most bytes of stack.
+    ram: int = PLAIN.ram  # Bytes of RAM.
 
     @property
     def free(self) -> int:
-        return RAM_BYTES - self.code - self.data - self.stack
+        return self.ram - self.code - self.data - self.stack
 
 
-def sources(folder: Path = HERE) -> list[Path]:
+def sources(folder: Path = HERE, variant: Variant = PLAIN) -> list[Path]:
     """What the firmware of a folder is made of."""
-    return [HERE / "start.S", *sorted(folder.glob("*.c"))]
+    return [HERE / "start.S", *(file for file in sorted(folder.glob("*.c")) if file.name not in variant.without)]
 
 
-def build(files: list[Path], out: Path, flags: list[str] = []) -> Firmware:
+def build(files: list[Path], out: Path, flags: list[str] = [], variant: Variant = PLAIN) -> Firmware:
     """Compiles and links these files; keeps what it makes in `out`."""
     out.mkdir(parents=True, exist_ok=True)
+    flags = [*flags, *variant.flags]
+    script = out / "link.ld"
+    script.write_text((HERE / "link.ld").read_text().replace("@RAM@", str(variant.ram)))
     objects = []
     for file in files:
         objects.append(out / f"{file.stem}.o")
@@ -61,7 +79,7 @@ def build(files: list[Path], out: Path, flags: list[str] = []) -> Firmware:
             assembly.write_text(near_calls(assembly.read_text()))
         call(["clang", *TARGET, "-mno-relax", "-c", str(assembly), "-o", str(objects[-1])])
     elf = out / "firmware.elf"
-    link = ["ld.lld", "--gc-sections", "-T", str(HERE / "link.ld"), "-o", str(elf)]
+    link = ["ld.lld", "--gc-sections", "-T", str(script), "-o", str(elf)]
     call([*link, *map(str, objects)])
     call(["llvm-objcopy", "-O", "binary", str(elf), str(elf.with_suffix(".bin"))])
     sizes = section_sizes(call(["llvm-objdump", "-h", str(elf)]))
@@ -72,6 +90,7 @@ def build(files: list[Path], out: Path, flags: list[str] = []) -> Firmware:
         code=sizes.get(".text", 0) + sizes.get(".rodata", 0),
         data=sizes.get(".bss", 0),
         stack=deepest_stack(listing),
+        ram=variant.ram,
     )
     if firmware.free < 0:
         raise BuildError(f"{-firmware.free} bytes too many: {describe(firmware)}")
@@ -139,18 +158,18 @@ def deepest_stack(listing: str) -> int:
 
 def describe(firmware: Firmware) -> str:
     parts = f"code {firmware.code}, variables {firmware.data}, stack {firmware.stack}"
-    return f"{parts}, free {firmware.free} of {RAM_BYTES} bytes"
+    return f"{parts}, free {firmware.free} of {firmware.ram} bytes"
 
 
-def package(firmware: Firmware, about: str) -> str:
+def package(firmware: Firmware, about: str, name: str = PLAIN.package) -> str:
     """The SystemVerilog package that holds the image, one array for each byte of a word."""
-    image = firmware.image.ljust(RAM_BYTES, b"\0")
+    image = firmware.image.ljust(firmware.ram, b"\0")
     lines = [
         f"// Made by gateware/firmware/build.py {about}. Change that, not this.",
         f"// {describe(firmware)}.",
         "// verilog_format: off",
-        "package rl_firmware_pkg;",
-        f"  localparam int unsigned RamWords = {RAM_BYTES // 4};",
+        f"package {name};",
+        f"  localparam int unsigned RamWords = {firmware.ram // 4};",
         "  // Code and constants: nothing writes them.",
         f"  localparam int unsigned CodeWords = {-(-firmware.code // 4)};",
         "  typedef logic [7:0] lane_t[RamWords];",
@@ -161,7 +180,7 @@ def package(firmware: Firmware, about: str) -> str:
         literals = [f"8'h{byte:02x}" for byte in image[lane::4]]
         rows = ["      " + ", ".join(literals[at : at + 12]) for at in range(0, len(literals), 12)]
         lines += ["    '{", ",\n".join(rows), "    }" + ("," if lane < 3 else "")]
-    lines += ["  };", "endpackage : rl_firmware_pkg", "// verilog_format: on"]
+    lines += ["  };", f"endpackage : {name}", "// verilog_format: on"]
     return "\n".join(lines) + "\n"
 
 
@@ -181,19 +200,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="fail when the package is stale")
     check = parser.parse_args().check
-    have = PACKAGE.read_text() if PACKAGE.exists() else ""
+    for variant in (PLAIN, KEYS):
+        write(variant, check)
+
+
+def write(variant: Variant, check: bool) -> None:
+    """Writes a variant's package, or only looks at it."""
+    path = PACKAGES / f"{variant.package}.sv"
+    have = path.read_text() if path.exists() else ""
     if check and compiler() not in have and digest() in have:
-        print("firmware: the package is of these sources, by another compiler")
+        print(f"firmware: {path.name} is of these sources, by another compiler")
         return
-    firmware = build(sources(), OUT)
-    print(f"firmware: {describe(firmware)}")
-    text = package(firmware, f"with {compiler()} from sources {digest()}")
+    firmware = build(sources(variant=variant), OUT / variant.package, variant=variant)
+    print(f"firmware: {variant.package}: {describe(firmware)}")
+    text = package(firmware, f"with {compiler()} from sources {digest()}", variant.package)
     if text == have:
         return
     if check:
-        sys.exit("firmware: rl_firmware_pkg.sv is stale; run gateware/firmware/build.py and commit what it writes")
-    PACKAGE.write_text(text)
-    print(f"wrote {PACKAGE.relative_to(ROOT)}")
+        sys.exit(f"firmware: {path.name} is stale; run gateware/firmware/build.py and commit what it writes")
+    path.write_text(text)
+    print(f"wrote {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "frame.h"
 #include "hw.h"
+#include "keys.h"
 #include "wire.h"
 
 // Those that the firmware counts are among these; hardware counts the others.
@@ -17,7 +18,7 @@ void count(uint32_t counter) {
   count_by(counter, 1);
 }
 
-// Of the bridge's counters, and of those behind that no card has, the firmware counts none. They are 0 without a bridge.
+// Of the bridge's counters, and of those of tags behind them (KEY_COUNT), the firmware counts none. They are 0 without.
 static uint32_t half(uint32_t counter, uint32_t which) {
   if (counter < COUNTERS_COMMON) return READ(COUNTER_WORD(counter, which));
   return READ(CSR_BRG_COUNT(2 * (counter - COUNTERS_COMMON) + which));
@@ -37,6 +38,7 @@ void counters_tell(void) {
     } while (half(i, COUNTER_SLOT_HI) != high);
     uint64_t fast = (uint64_t)high << 32 | low;
     if (i - FIRST <= LAST - FIRST) fast += counts[i - FIRST];
+    fast += keys_counted(i);
     if (i == COUNTER_DROP_FOREIGN) fast += READ(CSR_BRG_LOST);
     frame_put_long(fast);
   }

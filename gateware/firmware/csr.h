@@ -13,8 +13,8 @@
 #define RL_WORD(address) (*(volatile uint32_t *)(address))
 #endif
 
-// Code, data and stack, also in bytes and halves. Instructions come from here alone. All other regions are read and
-// written in whole words.
+// Code, data and stack, also in bytes and halves. A card with keys has 0x10000 bytes. Instructions come from here
+// alone. All other regions are read and written in whole words.
 #define RAM_BASE 0x00000000u
 #define RAM_BYTES 0x8000u
 #define RAM_WORD(word) RL_WORD(RAM_BASE + 4u * (word))
@@ -570,5 +570,68 @@
 // read: Counters of the bridge, from bridge_rx on in the order of the wire, two words each, low half first. The high
 // half may come a moment after the low one.
 #define CSR_BRG_COUNT(i) RL_WORD(0x30000340u + 4u * (i))
+
+// ---- Keys: What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros here and
+// ---- ignores writes.
+// write: Of what KEY_SESSION tells: bits 47 to 32 of the owner's address.
+#define CSR_KEY_OWNER_HI RL_WORD(0x30000380u)
+// write: Bits 31 to 0.
+#define CSR_KEY_OWNER_LO RL_WORD(0x30000384u)
+// read: Counters of frames that were dropped for their tags, from auth_untagged on in the order of the wire, two words
+// each, low half first. They stand where BRG_COUNT would have them if it went on; what is between reads as 0.
+#define CSR_KEY_COUNT(i) RL_WORD(0x30000388u + 4u * (i))
+// write acts: Tells receiver and sender of a session. Before its key is replaced or forgotten it must not be valid, and
+// it is when the vault has handed the new one over.
+#define CSR_KEY_SESSION RL_WORD(0x300003A8u)
+// It has a key, and is the newer one of the two.
+#define KEY_SESSION_VALID 0x00020000u
+// Which of the two.
+#define KEY_SESSION_SLOT 0x00010000u
+// Its claim's.
+#define KEY_SESSION_EPOCH_SHIFT 0u
+#define KEY_SESSION_EPOCH_MASK 0xFFFFu
+// write: The card's boot number, as tags bind it. It is set before there is a session, and stays.
+#define CSR_KEY_BOOT RL_WORD(0x300003ACu)
+// write acts: Four bytes more of the message for the vault, bits 7 to 0 first. What is written while no message has
+// begun is lost.
+#define CSR_KEY_DATA RL_WORD(0x300003B0u)
+// write acts: The same, bits 31 to 24 first: the order of RING and TX.
+#define CSR_KEY_FRAME RL_WORD(0x300003B4u)
+// write acts, read: Orders something of the vault, unless it is BUSY: then what is written is lost.
+#define CSR_KEY_ORDER RL_WORD(0x300003B8u)
+// 0: a message begins. 1: it ends. 2: forget the key in SLOT. 3: forget the key of the session TARGET.
+#define KEY_ORDER_OP_SHIFT 8u
+#define KEY_ORDER_OP_MASK 0x3u
+// The key: 0 the card's, 1 the former one of the card; 2 and 3 are the firmware's.
+#define KEY_ORDER_SLOT_SHIFT 10u
+#define KEY_ORDER_SLOT_MASK 0x3u
+// Where a message ends: so many bytes of the word that was written last are its, 1 to 4; 0 if none was.
+#define KEY_ORDER_BYTES_SHIFT 4u
+#define KEY_ORDER_BYTES_MASK 0x7u
+// Where a message ends, what is made of it: 0 a tag, to be read; 1 a key that tags and 2 one that derives others, in
+// slot TARGET; 3 the key of the session TARGET.
+#define KEY_ORDER_TO_SHIFT 2u
+#define KEY_ORDER_TO_MASK 0x3u
+// A slot, or a session.
+#define KEY_ORDER_TARGET_SHIFT 0u
+#define KEY_ORDER_TARGET_MASK 0x3u
+// What was ordered last was done: there was a key, and it may be used so.
+#define KEY_ORDER_DONE 0x00000002u
+// It is not over.
+#define KEY_ORDER_BUSY 0x00000001u
+// read: The card's own keys.
+#define CSR_KEY_STORE RL_WORD(0x300003BCu)
+// There is one of the generation before.
+#define KEY_STORE_FORMER 0x00000008u
+// There is one.
+#define KEY_STORE_CARD 0x00000004u
+// The key store has handed over what it held after the reset. Before that nothing may be claimed.
+#define KEY_STORE_READ 0x00000002u
+// This is a card with keys.
+#define KEY_STORE_THERE 0x00000001u
+// read: The generations of the card's keys, in the order of the slots.
+#define CSR_KEY_GENERATION(i) RL_WORD(0x300003C0u + 4u * (i))
+// read: The tag that was made last, in the order of RING and TX; zeros if none was.
+#define CSR_KEY_TAG(i) RL_WORD(0x300003D0u + 4u * (i))
 
 #endif

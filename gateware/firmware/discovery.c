@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "frame.h"
+#include "keys.h"
 #include "link.h"
 #include "random.h"
 #include "role.h"
@@ -46,8 +47,14 @@ static uint64_t config_rate;
 
 static uint32_t place;  // The slot in which an announcement is being written.
 
+#ifdef RL_KEYS
+static uint32_t from;  // The payload's word with which it begins.
+#else
+#define from 0u
+#endif
+
 static void set(uint32_t word, uint32_t value) {
-  WRITE(TX_WORD(place, PAYLOAD_WORD + word), value);
+  WRITE(TX_WORD(place, PAYLOAD_WORD + from + word), value);
 }
 
 static void set_long(uint32_t word, uint64_t value) {
@@ -80,6 +87,14 @@ static void describe(uint32_t slot, uint32_t reason) {
   for (uint32_t i = 0; i < ANNOUNCE_DIGEST_WORDS; i++) set(ANNOUNCE_DIGEST_WORD + i, role_digest(i));
 }
 
+#ifdef RL_KEYS
+void discovery_describe(uint32_t slot, uint32_t word) {
+  from = word;
+  describe(slot, ANNOUNCE_REASON_CHANGED);
+  from = 0;
+}
+#endif
+
 // Of the template. The hardware must not send it meanwhile.
 static void update_template(void) {
   card_answer_slowly();
@@ -105,6 +120,7 @@ static void announce(const struct mac *to, uint32_t number, uint32_t reason) {
 static void tell_all(uint32_t reason) {
   static const struct mac hosts = {HOSTS_HI, HOSTS_LO};
   announce(&hosts, ++seq, reason);
+  if (keys_witness() != 0) announce(keys_witness(), seq, reason);
 }
 
 static void draw_interval(void) {

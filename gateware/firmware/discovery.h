@@ -7,6 +7,7 @@
 #define RL_DISCOVERY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // The link has come up.
 void discovery_start(void);
@@ -22,6 +23,10 @@ bool discovery_idle(void);
 
 // A host asks who is there.
 void discovery_solicit(void);
+
+// Writes the announcement of a change into the frame in this slot, from this word of its payload on. Only of a card with
+// keys, whose grants have one.
+void discovery_describe(uint32_t slot, uint32_t word);
 
 // Keeps the template true, and says what is due.
 void discovery_turn(void);

@@ -1,6 +1,7 @@
 #include "frame.h"
 
 #include "counters.h"
+#include "keys.h"
 
 struct head asked;
 
@@ -105,6 +106,7 @@ void frame_send(void) {
 
 void frame_send_bytes(uint32_t bytes) {
   set(HEADER_LENGTH_WORD, bytes << HEADER_LENGTH_SHIFT | group);
+  bytes = keys_seal(slot, bytes);
   // Padding.
   for (; bytes < FRAME_MIN - HEADER_END; bytes += 4 - bytes % 4) {
     if (bytes % 4 == 0) frame_set(bytes / 4, 0);

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "frame.h"
+#include "keys.h"
 #include "memory.h"
 #include "missing.h"
 #include "role.h"
@@ -212,7 +213,7 @@ void load_begin(void) {
 static bool takes(enum claim_rule rule) {
   bool is_admitted = admitted(rule);
   if (is_admitted) {
-    session_renew();
+    if (keys_proven()) session_renew();
   } else {
     count(COUNTER_DROP_EPOCH);
   }

@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "frame.h"
 #include "hw.h"
+#include "keys.h"
 #include "launch.h"
 #include "load.h"
 #include "memory.h"
@@ -100,6 +101,7 @@ void firmware_start(void) {
   filter_start();
   clock_turn();
   random_start();
+  keys_start();
   session_start();
   role_start();
   launch_start();
@@ -124,7 +126,7 @@ void firmware_turn(void) {
   if (events & EVENTS_ROLE_FAULT) discovery_role_failed();
   bool busy = frame_next();
   if (busy) {
-    dispatch();
+    if (keys_admit()) dispatch();
     card_publish();
     frame_pop();
   }

@@ -3,9 +3,12 @@
 #include "arith.h"
 #include "counters.h"
 #include "frame.h"
+#include "keys.h"
 
 // Ranges that the reports of one poll list at most.
 #define RANGES_MAX (MISSING_FRAMES * MISSING_RANGES)
+// Those of one frame.
+#define FRAME_RANGES (MISSING_RANGES - KEYS_ROOM / 8)
 // Chunks that the model looks at together: with the reports full, it counts what it left out to the end of these.
 #define STEP 64u
 // Chunks staged are counted modulo 2^17.
@@ -122,8 +125,8 @@ void missing_report(uint32_t group, uint32_t poll) {
   uint32_t at = 0;
   // A report without ranges still tells that this card is there and not ready.
   do {
-    uint32_t here = ranges < MISSING_RANGES ? ranges : MISSING_RANGES;
+    uint32_t here = ranges < FRAME_RANGES ? ranges : FRAME_RANGES;
     ranges -= here;
-    at = send(at, here, (uint32_t)arith_parts(ranges, MISSING_RANGES), group, poll);
+    at = send(at, here, (uint32_t)arith_parts(ranges, FRAME_RANGES), group, poll);
   } while (ranges != 0);
 }

@@ -4,6 +4,7 @@
 #include "card.h"
 #include "clock.h"
 #include "counters.h"
+#include "keys.h"
 #include "launch.h"
 #include "memory.h"
 #include "random.h"
@@ -107,6 +108,7 @@ static void spend(const struct claim *of) {
 static void end(void) {
   if (!session_claimed()) return;
   spend(&claim);
+  keys_end();
   claim.epoch = 0;
   claim.group = 0;
   claim.owner.hi = 0;
@@ -168,7 +170,7 @@ static void grant(uint32_t number) {
   frame_put_long(claim.nonce);
   frame_put(claim.lease_ms);
   frame_put(READ(CSR_BOOT));
-  frame_send();
+  keys_prove();
 }
 
 // Whoever waits for the card gets it.
@@ -182,6 +184,7 @@ static void take(void) {
   zeroing.next.owner = nobody;
   heard = READ(CSR_HEARD);
   count(COUNTER_CLAIMS);
+  keys_begin();
   card_begin_claim();
   grant(zeroing.next_seq);
 }
@@ -219,7 +222,7 @@ void session_claim(void) {
     next->lease_ms = lease_ms;
     // Nobody holds the card now, so nothing is sent by this before it is taken.
     uint32_t beats = ASKED(CLAIM_BEATS);
-    uint32_t bulk = memory_bulk();
+    uint32_t bulk = memory_bulk() - KEYS_ROOM;
     if (beats == 0) beats = BULK_STANDARD / BEAT;
     claim.bulk = beats * BEAT < bulk ? beats * BEAT : bulk;
     // Memory that is being zeroed is nobody's: it need not be zeroed twice.
@@ -272,7 +275,7 @@ void session_turn(uint32_t events) {
 }
 
 void session_ping(void) {
-  if (session_holds()) session_renew();
+  if (session_holds() && keys_proven()) session_renew();
   frame_answer(KIND_SESSION_PONG, claim.epoch);
   frame_put(READ(CSR_BOOT));
   frame_put(card_state() << PONG_STATE_SHIFT | launch_queued() << PONG_QUEUED_SHIFT);

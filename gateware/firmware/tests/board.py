@@ -14,7 +14,6 @@ from pathlib import Path
 
 import golden
 from addresses import CARD_MAC
-from build_tests import firmware
 from golden import Arrival, Reason, Route, Sack
 from headers import C, W
 from wire import COUNTER, FLAG, Frame, number
@@ -134,8 +133,8 @@ class Board:
         self.stack_max: int | None = None
         if (image := library.with_suffix(".image")).exists():
             code = image.read_bytes()
-            self.lib.rv32_load(code, len(code), firmware.RAM_BYTES)
-            self.stack_max = int(library.with_suffix(".stack").read_text())
+            self.stack_max, ram = map(int, library.with_suffix(".stack").read_text().split())
+            self.lib.rv32_load(code, len(code), ram)
         self.lib.firmware_start()
         self.run()
 

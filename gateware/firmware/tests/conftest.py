@@ -10,7 +10,8 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tb"))
 from bench import Bench  # noqa: E402
 from board import Config  # noqa: E402
-from build_tests import build_native, build_rv32  # noqa: E402
+from build_tests import build_native, build_rv32, firmware  # noqa: E402
+from keys import Keyed, KeysBench  # noqa: E402
 
 
 @pytest.fixture(scope="session", params=[build_native, build_rv32], ids=["native", "rv32"])
@@ -50,5 +51,20 @@ def with_role(claimed: Callable[..., Bench]) -> Callable[..., Bench]:
         bench.load()
         bench.clear()
         return bench
+
+    return make
+
+
+@pytest.fixture(scope="session", params=[build_native, build_rv32], ids=["native", "rv32"])
+def keys_library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return request.param(tmp_path_factory.mktemp("firmware-keys"), firmware.KEYS)
+
+
+@pytest.fixture
+def keyed(keys_library: Path) -> Callable[..., KeysBench]:
+    """Makes a card with keys that has just been switched on."""
+
+    def make(**config) -> KeysBench:
+        return KeysBench(keys_library, Keyed(**config))
 
     return make

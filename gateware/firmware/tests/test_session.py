@@ -9,7 +9,7 @@ from addresses import CARD_MAC, HOST, RIVAL
 from bench import BASE
 from headers import C, W
 from images import image, part
-from wire import COUNTER, Frame, number
+from wire import CONTROL, COUNTER, Frame, number
 
 
 def release(bench, scrub: int, **change: int) -> None:
@@ -511,6 +511,18 @@ def test_counters_add_what_hardware_and_firmware_count(claimed):
     assert (value("rx_frames"), value("rx_bytes")) == (5, 60 + 3 * 132 + 60)
     assert (value("writes"), value("write_bytes"), value("claims"), value("announces")) == (1, 100, 1, 2)
     assert value("drop_duplicate") == 2
+
+
+def test_counters_of_a_card_with_keys_stand_behind_the_bridge_s(claimed):
+    bench = claimed()
+    of = {name: CONTROL.counters[name] for name in ("auth_untagged", "auth_unknown", "auth_wrong", "auth_replay")}
+    for n, name in enumerate(of):
+        bench.board.registers[C.CSR_KEY_COUNT + 8 * n] = 0xFFFFFFF0 + n
+        bench.board.registers[C.CSR_KEY_COUNT + 8 * n + 4] = n
+    bench.send(W.KIND_SESSION_COUNTERS_GET, addr=CONTROL.counters["bridge_resent"])
+    got = bench.take(W.KIND_SESSION_COUNTERS)[0].frame.payload
+    values = [number(got[at : at + 8]) for at in range(0, len(got), 8)]
+    assert values == [0, 0, *(n << 32 | 0xFFFFFFF0 + n for n in range(4))]
 
 
 def test_a_role_begins_anew_with_each_claim(with_role):

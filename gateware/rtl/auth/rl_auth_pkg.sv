@@ -27,6 +27,24 @@ package rl_auth_pkg;
     tag_t key;
   } session_key_t;
 
+  // What a key store says: a key for one of the card's two slots, or that there is none any more. It holds until it is
+  // taken.
+  typedef struct packed {
+    logic        over;        // All that it held after the reset has been taken.
+    logic        valid;
+    logic        slot;
+    logic        forget;
+    logic [31:0] generation;
+    tag_t        key;
+  } store_t;
+
+  // A key that stays, for rl_key_straps.
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] generation;
+    tag_t        key;
+  } strap_key_t;
+
   // What is known of a frame when its first word is shown to the analyzer.
   typedef struct packed {
     drop_e cause;  // Why it is to be dropped if all else is right with it.

@@ -7,8 +7,8 @@ package rl_csr_pkg;
 
   // Parts of the processor's address map: bits 30 to 28 of an address.
   typedef enum logic [2:0] {
-    // Code, data and stack, also in bytes and halves. Instructions come from here alone. All other
-    // regions are read and written in whole words.
+    // Code, data and stack, also in bytes and halves. A card with keys has 0x10000 bytes.
+    // Instructions come from here alone. All other regions are read and written in whole words.
     RegionRam = 3'd0,
     // The control ring, twice: a frame that wraps reads on linearly. A frame's word k is its bytes
     // 4 k to 4 k + 3 as a big-endian number.
@@ -437,6 +437,57 @@ package rl_csr_pkg;
   // BRG_COUNT: read. Counters of the bridge, from bridge_rx on in the order of the wire, two words
   // each, low half first. The high half may come a moment after the low one.
   localparam csr_word_t CsrBrgCount = 8'hd0;
+
+  // What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros
+  // here and ignores writes.
+  // KEY_OWNER_HI: write. Of what KEY_SESSION tells: bits 47 to 32 of the owner's address.
+  localparam csr_word_t CsrKeyOwnerHi = 8'he0;
+  // KEY_OWNER_LO: write. Bits 31 to 0.
+  localparam csr_word_t CsrKeyOwnerLo = 8'he1;
+  // KEY_COUNT: read. Counters of frames that were dropped for their tags, from auth_untagged on in
+  // the order of the wire, two words each, low half first. They stand where BRG_COUNT would have
+  // them if it went on; what is between reads as 0.
+  localparam csr_word_t CsrKeyCount = 8'he2;
+  // KEY_SESSION: write acts. Tells receiver and sender of a session. Before its key is replaced or
+  // forgotten it must not be valid, and it is when the vault has handed the new one over.
+  localparam csr_word_t CsrKeySession = 8'hea;
+  localparam int unsigned KeySessionValidBit = 17;
+  localparam int unsigned KeySessionSlotBit = 16;
+  localparam int unsigned KeySessionEpochLsb = 0;
+  localparam int unsigned KeySessionEpochWidth = 16;
+  // KEY_BOOT: write. The card's boot number, as tags bind it. It is set before there is a session,
+  // and stays.
+  localparam csr_word_t CsrKeyBoot = 8'heb;
+  // KEY_DATA: write acts. Four bytes more of the message for the vault, bits 7 to 0 first. What is
+  // written while no message has begun is lost.
+  localparam csr_word_t CsrKeyData = 8'hec;
+  // KEY_FRAME: write acts. The same, bits 31 to 24 first: the order of RING and TX.
+  localparam csr_word_t CsrKeyFrame = 8'hed;
+  // KEY_ORDER: write acts, read. Orders something of the vault, unless it is BUSY: then what is
+  // written is lost.
+  localparam csr_word_t CsrKeyOrder = 8'hee;
+  localparam int unsigned KeyOrderOpLsb = 8;
+  localparam int unsigned KeyOrderOpWidth = 2;
+  localparam int unsigned KeyOrderSlotLsb = 10;
+  localparam int unsigned KeyOrderSlotWidth = 2;
+  localparam int unsigned KeyOrderBytesLsb = 4;
+  localparam int unsigned KeyOrderBytesWidth = 3;
+  localparam int unsigned KeyOrderToLsb = 2;
+  localparam int unsigned KeyOrderToWidth = 2;
+  localparam int unsigned KeyOrderTargetLsb = 0;
+  localparam int unsigned KeyOrderTargetWidth = 2;
+  localparam int unsigned KeyOrderDoneBit = 1;
+  localparam int unsigned KeyOrderBusyBit = 0;
+  // KEY_STORE: read. The card's own keys.
+  localparam csr_word_t CsrKeyStore = 8'hef;
+  localparam int unsigned KeyStoreFormerBit = 3;
+  localparam int unsigned KeyStoreCardBit = 2;
+  localparam int unsigned KeyStoreReadBit = 1;
+  localparam int unsigned KeyStoreThereBit = 0;
+  // KEY_GENERATION: read. The generations of the card's keys, in the order of the slots.
+  localparam csr_word_t CsrKeyGeneration = 8'hf0;
+  // KEY_TAG: read. The tag that was made last, in the order of RING and TX; zeros if none was.
+  localparam csr_word_t CsrKeyTag = 8'hf4;
 
 endpackage : rl_csr_pkg
 // verilog_format: on

@@ -8,7 +8,8 @@ module rl_control
   import rl_shell_pkg::*;
   import rl_config_pkg::board_t;
 #(
-  parameter int unsigned PatienceW = 24  // Of the watchdog.
+  parameter int unsigned PatienceW = 24,  // Of the watchdog.
+  parameter bit          Keys = 1'b0      // The card has keys.
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -68,13 +69,16 @@ module rl_control
   input  logic              scrub_done_i,     // and that after it.
   output bridge_ctl_t       bridge_o,         // rl_bridge_card, if there is one:
   input  logic [31:0]       bridge_i,         // what is read, in the same cycle.
+  output keys_ctl_t         keys_o,           // rl_auth_card, with Keys: the same.
+  input  logic [31:0]       keys_i,
   output logic              mem_read_valid_o,    // rl_mem_read; until it is taken.
   input  logic              mem_read_ready_i,
   input  logic              mem_read_idle_i,     // All are done.
   output logic              mem_read_flush_o
 );
   // -- processor and memory
-  localparam int unsigned RamWords = rl_firmware_pkg::RamWords;
+  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords : rl_firmware_pkg::RamWords;
+  localparam int unsigned CodeWords = Keys ? rl_firmware_keys_pkg::CodeWords : rl_firmware_pkg::CodeWords;
   localparam int unsigned RamAddrW = $clog2(RamWords);
   logic ram_re;
   logic [3:0] ram_we;
@@ -107,8 +111,10 @@ module rl_control
     .fault_o(stopped)
   );
   // Nothing writes code: what starts after a reset is the same firmware.
-  assign code = ram_waddr < RamAddrW'(rl_firmware_pkg::CodeWords);
-  rl_firmware_ram u_ram (
+  assign code = ram_waddr < RamAddrW'(CodeWords);
+  rl_firmware_ram #(
+    .Keys(Keys)
+  ) u_ram (
     .clk_i(clk_net_i),
     .re_i(ram_re),
     .raddr_i(ram_raddr),
@@ -211,7 +217,9 @@ module rl_control
   logic [10:0] events;
   logic [4:0] clear;
   csr_own_t own;
-  rl_csr_write u_write (
+  rl_csr_write #(
+    .Keys(Keys)
+  ) u_write (
     .clk_net_i,
     .rst_net_ni,
     .write_i(csr_write_q),
@@ -238,11 +246,14 @@ module rl_control
     .scrub_o,
     .scrub_done_i,
     .bridge_o,
+    .keys_o,
     .mem_read_valid_o,
     .mem_read_ready_i,
     .mem_read_flush_o
   );
-  rl_csr_read u_read (
+  rl_csr_read #(
+    .Keys(Keys)
+  ) u_read (
     .clk_net_i,
     .read_i(csr_read_q),
     .select_i(select_q),
@@ -263,7 +274,8 @@ module rl_control
     .role_i,
     .launch_i,
     .mem_read_idle_i,
-    .bridge_i
+    .bridge_i,
+    .keys_i
   );
   assign alarm_us_o = alarm;
 

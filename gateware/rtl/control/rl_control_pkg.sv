@@ -147,6 +147,14 @@ package rl_control_pkg;
     logic [4:0]  read_at;
   } bridge_ctl_t;
 
+  // -- rl_auth_card: the same, numbers from KEY_OWNER_HI on
+  typedef struct packed {
+    logic        write;
+    logic [4:0]  at;
+    logic [31:0] word;
+    logic [4:0]  read_at;
+  } keys_ctl_t;
+
   // -- between the registers' two sides: what is written and also read
   typedef struct packed {
     logic enable;

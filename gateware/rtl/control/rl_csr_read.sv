@@ -3,7 +3,9 @@
 module rl_csr_read
   import rl_csr_pkg::*;
   import rl_control_pkg::*;
-(
+#(
+  parameter bit Keys = 1'b0  // The card has keys.
+) (
   input  logic              clk_net_i,
 
   input  logic              read_i,
@@ -28,7 +30,8 @@ module rl_csr_read
   input  role_status_t      role_i,
   input  launch_status_t    launch_i,
   input  logic              mem_read_idle_i,
-  input  logic [31:0]       bridge_i           // What its register at bridge_ctl_t.read_at is.
+  input  logic [31:0]       bridge_i,          // What its register at bridge_ctl_t.read_at is.
+  input  logic [31:0]       keys_i             // With Keys, likewise.
 );
   logic unused;
   assign unused = ^{mem_write_i.ack_due, launch_i.ended};  // Events.
@@ -65,6 +68,7 @@ module rl_csr_read
     LchEnable,
     FetGo,
     Bridge,
+    KeyRegisters,
     Count
   } readable_e;
   function automatic logic at(csr_word_t word);
@@ -105,6 +109,7 @@ module rl_csr_read
     asked[LchEnable] = at(CsrLchEnable);
     asked[FetGo] = at(CsrFetGo);
     asked[Bridge] = read_i && (select_i.high[CsrBrgStatus[7:4]] || select_i.high[CsrBrgCount[7:4]]);
+    asked[KeyRegisters] = Keys && read_i && (|select_i.high[CsrKeyOwnerHi[7:4]+:2]);
   end
 
   // The high half of the time that was read last.
@@ -162,6 +167,7 @@ module rl_csr_read
     value[FetGo][FetGoRoomBit] = !own_i.fetch;
     value[FetGo][FetGoIdleBit] = mem_read_idle_i && !own_i.fetch;
     value[Bridge] = bridge_i;
+    value[KeyRegisters] = Keys ? keys_i : '0;
   end
 
   always_ff @(posedge clk_net_i) begin

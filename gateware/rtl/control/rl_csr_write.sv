@@ -4,7 +4,9 @@ module rl_csr_write
   import rl_control_pkg::*;
   import rl_shell_pkg::*;
   import rl_config_pkg::board_t;
-(
+#(
+  parameter bit Keys = 1'b0  // The card has keys.
+) (
   input  logic          clk_net_i,
   input  logic          rst_net_ni,
 
@@ -35,6 +37,7 @@ module rl_csr_write
   output scrub_ctl_t    scrub_o,
   input  logic          scrub_done_i,
   output bridge_ctl_t   bridge_o,
+  output keys_ctl_t     keys_o,
   output logic          mem_read_valid_o,
   input  logic          mem_read_ready_i,
   output logic          mem_read_flush_o
@@ -172,6 +175,15 @@ module rl_csr_write
     bridge_at_q <= at_i;
   end
   assign bridge_o = '{write: bridge_q, at: bridge_at_q, word: wdata_q, read_at: at_i};
+  if (Keys) begin : gen_keys
+    logic keys_q;
+    always_ff @(posedge clk_net_i) begin
+      keys_q <= rst_net_ni && write_i && (|select_i.high[CsrKeyOwnerHi[7:4]+:2]);
+    end
+    assign keys_o = '{write: keys_q, at: bridge_at_q, word: wdata_q, read_at: at_i};
+  end else begin : gen_no_keys
+    assign keys_o = '0;
+  end
   assign board_o = '{
           claimed: session_q[SessionClaimedBit],
           name: name_q,

@@ -1,8 +1,8 @@
-// The processor's memory: it starts with the firmware in it. What a store to the word that is being
-// read in that cycle gives is undefined.
-module rl_firmware_ram
-  import rl_firmware_pkg::*;
-#(
+// The processor's memory: it starts with the firmware in it, which for a card with keys is another one in more memory.
+// What a store to the word that is being read in that cycle gives is undefined.
+module rl_firmware_ram #(
+  parameter bit Keys = 1'b0,
+  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords : rl_firmware_pkg::RamWords,
   localparam int unsigned AddrW = $clog2(RamWords)
 ) (
   input  logic             clk_i,
@@ -16,7 +16,11 @@ module rl_firmware_ram
   // A memory of its own for each byte, since block RAM that has byte enables is no deeper than 512.
   for (genvar lane = 0; lane < 4; lane++) begin : gen_lane
     (* no_rw_check *) logic [7:0] mem[RamWords];
-    initial mem = Lanes[lane];
+    if (Keys) begin : gen_keys
+      initial mem = rl_firmware_keys_pkg::Lanes[lane];
+    end else begin : gen_no_keys
+      initial mem = rl_firmware_pkg::Lanes[lane];
+    end
 
     always_ff @(posedge clk_i) begin
       if (we_i[lane]) mem[waddr_i] <= wdata_i[8*lane+:8];

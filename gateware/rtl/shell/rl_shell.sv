@@ -15,6 +15,7 @@ module rl_shell
   parameter int unsigned Ports = 1,                // All of them; those beside port 0 are rl_port_layer's.
   parameter int unsigned Memories = 1,             // Memory ports of the role, 1 to 4.
   parameter bit          Bridge = 1'b0,            // The card has a bridge, at 64 bits: its frames are not foreign.
+  parameter bit          Keys = 1'b0,              // Frames have tags; at 64 bits, and not with a bridge.
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
@@ -65,6 +66,10 @@ module rl_shell
   // -- the host behind the card, whose frames are not foreign; likewise
   input  rl_nic_pkg::nic_config_t nic_i,
 
+  // -- the key store, net domain; tied off for a card without keys
+  input  rl_auth_pkg::store_t store_i,
+  output logic              store_ready_o,
+
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
   input  axi_rsp_t          shell_axi_i,
@@ -88,6 +93,10 @@ module rl_shell
 
   output shell_view_t       view_o           // For whoever looks from outside.
 );
+  // What its bridge says has no tags.
+  if (Keys && Bridge) begin : gen_check
+    $fatal(0, "rl_shell: a card with keys has no bridge (%m)");
+  end
   // Who looks for room does so some cycles before a frame's first word, while others are written.
   localparam int unsigned Ahead = 8;
 
@@ -101,13 +110,15 @@ module rl_shell
   filter_t filter;
   logic overflow, heard, hosts, last_page, read_divert, launch_divert, launch_note, rx_busy;
   logic barrier_busy, control_busy;
-  // No shell has keys yet.
-  logic unused_key_ready;
-  rl_auth_pkg::auth_event_t unused_auth_event;
+  rl_auth_pkg::sessions_t sessions;
+  rl_auth_pkg::session_key_t rx_key, tx_key;
+  rl_auth_pkg::auth_event_t auth_event;
+  logic rx_key_ready, tx_key_ready;
   assign room.read = 1'b1;  // A read that finds no room is dropped and counted.
   rl_rx #(
     .DataW(DataW),
     .Bridge(Bridge),
+    .Keys(Keys),
     .Bulk(Bulk),
     .Words(RxWords)
   ) u_rx (
@@ -125,10 +136,10 @@ module rl_shell
     .control_busy_i(control_busy),
     .room_i(room),
     .nic_i,
-    .sessions_i('0),
-    .key_i('0),
-    .key_ready_o(unused_key_ready),
-    .auth_event_o(unused_auth_event),
+    .sessions_i(sessions),
+    .key_i(rx_key),
+    .key_ready_o(rx_key_ready),
+    .auth_event_o(auth_event),
     .rx_beat_o(rx_beat),
     .hosts_o(hosts),
     .last_page_o(last_page),
@@ -180,8 +191,11 @@ module rl_shell
   scrub_ctl_t scrub_ctl;
   logic job_valid, job_ready, scrub_done, cpu_fetched;
   logic fetch_valid, fetch_ready, read_idle, read_flush;
+  rl_control_pkg::keys_ctl_t keys_ctl;
+  logic [31:0] keys_word;
   rl_control #(
-    .PatienceW(PatienceW)
+    .PatienceW(PatienceW),
+    .Keys(Keys)
   ) u_control (
     .clk_net_i,
     .rst_net_ni,
@@ -235,12 +249,37 @@ module rl_shell
     .scrub_done_i(scrub_done),
     .bridge_o,
     .bridge_i,
+    .keys_o(keys_ctl),
+    .keys_i(keys_word),
     .mem_read_valid_o(fetch_valid),
     .mem_read_ready_i(fetch_ready),
     .mem_read_idle_i(read_idle),
     .mem_read_flush_o(read_flush)
   );
   assign ring_head.reason = 8'(ring_reason);
+  if (Keys) begin : gen_keys
+    rl_auth_card u_keys (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_net_ni),
+      .ctl_i(keys_ctl),
+      .data_o(keys_word),
+      .store_i,
+      .store_ready_o,
+      .sessions_o(sessions),
+      .rx_key_o(rx_key),
+      .rx_ready_i(rx_key_ready),
+      .tx_key_o(tx_key),
+      .tx_ready_i(tx_key_ready),
+      .event_i(auth_event)
+    );
+  end else begin : gen_no_keys
+    assign sessions = '0;
+    assign {rx_key, tx_key} = '0;
+    assign keys_word = '0;
+    assign store_ready_o = 1'b0;
+    logic unused_keys;
+    assign unused_keys = ^{keys_ctl, store_i, rx_key_ready, tx_key_ready, auth_event};
+  end
   rl_control_ring u_ring (
     .clk_net_i,
     .rst_net_ni,
@@ -333,6 +372,7 @@ module rl_shell
   // -- loading
   chunk_event_t chunk_event;
   logic load_busy, execute_busy, tx_frame, active;
+  logic tags_busy;  // A frame waits for its tag.
   rl_load #(
     .DataW(DataW),
     .Bulk(Bulk),
@@ -416,14 +456,15 @@ module rl_shell
   );
 
   assign drained_o = role_status.drained;
-  assign moves_o = memory_moves || tx_valid_o;
+  assign moves_o = memory_moves || tx_valid_o || tags_busy;
   assign view_o.memory_failed = shell_failed || role_failed;
 
   // -- transmit
   logic [13:0] tx_bytes;
   rl_transmit #(
     .DataW(DataW),
-    .Bulk(Bulk)
+    .Bulk(Bulk),
+    .Keys(Keys)
   ) u_tx (
     .clk_net_i,
     .rst_net_ni,
@@ -455,6 +496,10 @@ module rl_shell
     .tx_keep_o,
     .tx_last_o,
     .tx_ready_i,
+    .sessions_i(sessions),
+    .key_i(tx_key),
+    .key_ready_o(tx_key_ready),
+    .busy_o(tags_busy),
     .frame_o(tx_frame),
     .frame_bytes_o(tx_bytes)
   );
@@ -493,7 +538,7 @@ module rl_shell
   );
 
   // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
-  assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || !read_idle ||
+  assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || tags_busy || !read_idle ||
       progress.stored != progress.written || execute_busy || load_busy || scrub_ctl.scrub ||
       mem_write_status.ack_due || !view_o.sleeping;
   rl_quiet u_quiet (

@@ -61,5 +61,5 @@ def test_the_package_is_not_stale():
 
 def test_firmware():
     modules = [f"control/{name}.sv" for name in MODULES]
-    package = "control/rl_firmware_pkg.sv"
-    bench("rl_control", [*SOURCES, package, "common/rl_lutram.sv", *modules], __name__)
+    packages = [f"control/{name}.sv" for name in ("rl_firmware_pkg", "rl_firmware_keys_pkg")]
+    bench("rl_control", [*SOURCES, *packages, "common/rl_lutram.sv", *modules], __name__)

@@ -8,6 +8,7 @@ import sys
 import tomllib
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
 from runner import ROOT, bench
@@ -63,7 +64,8 @@ class Board:
             name: [random.getrandbits(32) for _ in range(1 << bits)] for name, (bits, _) in MEMORIES.items()
         }
         self.straps = [random.getrandbits(32) for _ in CARD]
-        self.bridge = [random.getrandbits(32) for _ in range(32)]  # Its registers.
+        self.bridge = [random.getrandbits(32) for _ in range(32)]  # Its registers,
+        self.keys = [random.getrandbits(32) for _ in range(32)]  # and those of a card with keys.
         self.time = random.getrandbits(40)
 
     async def start(self, script: list[int]) -> None:
@@ -82,6 +84,7 @@ class Board:
         cocotb.start_soon(self.serve())
         cocotb.start_soon(self.tell())
         cocotb.start_soon(self.tell_of_bridge())
+        cocotb.start_soon(self.tell_of_keys())
         await ClockCycles(dut.clk_net_i, 3)
         dut.rst_net_ni.value = 1
 
@@ -118,6 +121,12 @@ class Board:
         while True:
             self.dut.bridge_i.value = self.bridge[field(self.dut.bridge_o, "bridge_ctl_t", "read_at")]
             await self.dut.bridge_o.value_change
+
+    async def tell_of_keys(self) -> None:
+        """The same for what a card with keys has."""
+        while True:
+            self.dut.keys_i.value = self.keys[field(self.dut.keys_o, "keys_ctl_t", "read_at")]
+            await self.dut.keys_o.value_change
 
     async def follow(self, script: list[int], results: int = 0) -> list[int]:
         """Follows the script to its end; the values it has read."""
@@ -296,9 +305,13 @@ async def what_blocks_say_is_read(dut):
         "BRG_COUNT": board.bridge[16:],
         **dict(zip(CARD, board.straps)),
     }
+    for name in readable:
+        if name.startswith("KEY_"):
+            at = REGISTERS[name]["offset"] - REGISTERS["KEY_OWNER_HI"]["offset"] >> 2
+            wanted[name] = [word * int(dut.Keys.value) for word in board.keys[at : at + REGISTERS[name].get("count", 1)]]
     assert wanted.keys() == set(readable)
     for (name, i), value in got.items():
-        right = wanted[name][i] if name == "BRG_COUNT" else wanted[name]
+        right = wanted[name][i] if isinstance(wanted[name], list) else wanted[name]
         assert value == right, f"{name}[{i}]: {value:08x}, and not {right:08x}"
 
 
@@ -388,6 +401,25 @@ async def what_acts_does_so_once(dut):
                     assert ACTS[name][3](dut, value), name
     config = [("config_o", "config_ctl_t", part) for part in ("start", "stop")]
     assert seen == [ACTS[name][:3] for name, _ in writes if name in ACTS] + config
+
+
+@cocotb.test()
+async def what_is_written_for_keys_goes_to_them_alone(dut):
+    """Each word beside the bridge's; without keys it goes nowhere."""
+    board = Board(dut)
+    base = address("KEY_OWNER_HI")
+    words = [(at, random.getrandbits(32)) for at in random.sample(range(32), 32)]
+    others = write("BRG_SET", 1) + write("EPOCH", 1) + write("BRG_WHAT", 1)
+    await board.start([word for at, value in words for word in (1, base + 4 * at, value)] + others)
+    seen, bridge = [], 0
+    while not dut.sleeping_o.value:
+        await RisingEdge(dut.clk_net_i)
+        await ReadOnly()
+        bridge += field(dut.bridge_o, "bridge_ctl_t", "write")
+        if field(dut.keys_o, "keys_ctl_t", "write"):
+            seen.append((field(dut.keys_o, "keys_ctl_t", "at"), field(dut.keys_o, "keys_ctl_t", "word")))
+    assert seen == (words if dut.Keys.value else [])
+    assert bridge == 2
 
 
 @cocotb.test()
@@ -547,10 +579,14 @@ SOURCES = ["common/rl_wire_pkg.sv", "common/rl_csr_pkg.sv", "shell/rl_shell_pkg.
 MODULES = ["rl_firmware_ram", "rl_cpu", "rl_csr_write", "rl_csr_read", "rl_events", "rl_control"]
 
 
-def test_rl_control():
+@pytest.mark.parametrize("keys", [0, 1])
+def test_rl_control(keys):
     out = ROOT / "out/tb/programs/script"
-    script = firmware.build([firmware.HERE / "start.S", ROOT / "gateware/tb/control/c/script.c"], out)
-    package = out / "rl_firmware_pkg.sv"
-    package.write_text(firmware.package(script, "for a bench"))
+    packages = []
+    for variant in (firmware.PLAIN, firmware.KEYS):
+        sources = [firmware.HERE / "start.S", ROOT / "gateware/tb/control/c/script.c"]
+        script = firmware.build(sources, out / variant.package, variant=variant)
+        packages.append(out / f"{variant.package}.sv")
+        packages[-1].write_text(firmware.package(script, "for a bench", variant.package))
     modules = [f"control/{name}.sv" for name in MODULES]
-    bench("rl_control", [*SOURCES, package, "common/rl_lutram.sv", *modules], __name__)
+    bench("rl_control", [*SOURCES, *packages, "common/rl_lutram.sv", *modules], __name__, {"Keys": keys})

@@ -367,6 +367,10 @@ module mem_read_bench
     .tx_keep_o(tx_keep),
     .tx_last_o(tx_last),
     .tx_ready_i(tx_ready),
+    .sessions_i('0),
+    .key_i('0),
+    .key_ready_o(),
+    .busy_o(),
     .frame_o(tx_frame),
     .frame_bytes_o(tx_frame_bytes)
   );

@@ -1,6 +1,7 @@
 // The receive side as it is wired in the shell, for benches: receive FIFO, analyzer, control ring,
 // discovery and counters. The units beyond are the bench's; reads and launches with an odd number are
-// diverted, the other launches noted.
+// diverted, the other launches noted. With Registers also what else a card with keys has for them: sessions and keys
+// come by rl_auth_card, and frames leave through rl_transmit.
 module receive_bench
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -10,6 +11,7 @@ module receive_bench
   parameter int unsigned RingWords = 1024,
   parameter int unsigned RingFrames = 32,
   parameter bit          Keys = 1'b0,
+  parameter bit          Registers = 1'b0,
   parameter int unsigned PerCycle = 3
 ) (
   input  logic        clk_net_i,
@@ -53,6 +55,24 @@ module receive_bench
   output logic        wrong_o,
   output logic        replay_o,
   output logic        busy_o,
+
+  // With Registers.
+  input  logic [42:0] ctl_i,
+  output logic [31:0] keys_data_o,
+  input  logic [1:0][160:0] strap_key_i,
+  input  logic        tx_write_i,
+  input  logic [10:0] tx_addr_i,
+  input  logic [31:0] tx_wdata_i,
+  input  logic        send_i,
+  input  logic        send_slot_i,
+  input  logic [11:0] send_bytes_i,
+  output logic [1:0]  slot_busy_o,
+  output logic        tx_valid_o,
+  input  logic        tx_ready_i,
+  output logic [63:0] tx_data_o,
+  output logic [7:0]  tx_keep_o,
+  output logic        tx_last_o,
+  output logic        tx_busy_o,
 
   output logic        word_o,
   output logic        first_o,
@@ -129,6 +149,83 @@ module receive_bench
   assign note = rx_beat.done && rx_beat.route == RouteLaunch && !divert;
 
   rl_auth_pkg::auth_event_t auth_event;
+  rl_auth_pkg::sessions_t sessions;
+  rl_auth_pkg::session_key_t rx_key;
+  if (Registers) begin : gen_registers
+    rl_auth_pkg::session_key_t tx_key;
+    rl_auth_pkg::store_t store;
+    logic store_ready, tx_key_ready;
+    rl_key_straps u_store (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_net_ni),
+      .key_i(strap_key_i),
+      .store_o(store),
+      .ready_i(store_ready)
+    );
+    rl_auth_card u_keys (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_net_ni),
+      .ctl_i,
+      .data_o(keys_data_o),
+      .store_i(store),
+      .store_ready_o(store_ready),
+      .sessions_o(sessions),
+      .rx_key_o(rx_key),
+      .rx_ready_i(key_ready_o),
+      .tx_key_o(tx_key),
+      .tx_ready_i(tx_key_ready),
+      .event_i(auth_event)
+    );
+    rl_transmit #(
+      .Keys(1'b1)
+    ) u_tx (
+      .clk_net_i,
+      .rst_net_ni,
+      .cpu_write_i(tx_write_i),
+      .cpu_addr_i(tx_addr_i),
+      .cpu_wdata_i(tx_wdata_i),
+      .cpu_rdata_o(),
+      .halt_i(1'b0),
+      .send_i,
+      .send_slot_i,
+      .send_bytes_i,
+      .slot_busy_o,
+      .announce_valid_i(1'b0),
+      .announce_ready_o(),
+      .announce_i('0),
+      .head_valid_i(1'b0),
+      .head_ready_o(),
+      .head_i('0),
+      .data_valid_i(1'b0),
+      .data_desc_i('0),
+      .data_done_o(),
+      .data_take_o(),
+      .data_i('0),
+      .data_ready_i(1'b0),
+      .fetched_o(),
+      .cpu_fetch_done_o(),
+      .tx_valid_o,
+      .tx_data_o,
+      .tx_keep_o,
+      .tx_last_o,
+      .tx_ready_i,
+      .sessions_i(sessions),
+      .key_i(tx_key),
+      .key_ready_o(tx_key_ready),
+      .busy_o(tx_busy_o),
+      .frame_o(),
+      .frame_bytes_o()
+    );
+  end else begin : gen_ports
+    assign sessions = '{
+            valid: sessions_valid_i,
+            owner: sessions_owner_i,
+            epoch: sessions_epoch_i,
+            newer: sessions_newer_i,
+            boot: boot_i
+        };
+    assign rx_key = '{valid: key_valid_i, slot: key_slot_i, forget: key_forget_i, key: key_i};
+  end
   assign {untagged_o, unknown_o, wrong_o, replay_o} = auth_event;
   rl_rx #(
     .DataW(DataW),
@@ -155,14 +252,8 @@ module receive_bench
     .control_busy_i(control_busy_o),
     .room_i(room),
     .nic_i('0),
-    .sessions_i('{
-      valid: sessions_valid_i,
-      owner: sessions_owner_i,
-      epoch: sessions_epoch_i,
-      newer: sessions_newer_i,
-      boot: boot_i
-    }),
-    .key_i('{valid: key_valid_i, slot: key_slot_i, forget: key_forget_i, key: key_i}),
+    .sessions_i(sessions),
+    .key_i(rx_key),
     .key_ready_o,
     .auth_event_o(auth_event),
     .rx_beat_o(rx_beat),

@@ -309,6 +309,7 @@ module rl_ecpix5
   local_rsp_t unused_local;  // There is no programmer beside the shell.
   logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0,
   rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
+  logic unused_store_ready;  // It has no keys.
   board_t board;
   rl_shell #(
     // A word may wait for the erase of a unit of the flash.
@@ -339,6 +340,8 @@ module rl_ecpix5
     .bridge_o(unused_bridge),
     .bridge_i('0),
     .nic_i('0),
+    .store_i('0),
+    .store_ready_o(unused_store_ready),
     .shell_axi_o(m_shell),
     .shell_axi_i(m_shell_rsp),
     .role_axi_o(m_role),

@@ -9,6 +9,7 @@ module rl_card_sim
 #(
   parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
   parameter bit          Bridge = 1'b0, // It has a bridge, and may have a host behind it; at 64 bits only.
+  parameter bit          Keys = 1'b0,   // Its frames have tags; at 64 bits, and without a bridge.
   localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned Ports = 3,
   localparam int unsigned Memories = 2,  // Memory ports of the role.
@@ -34,6 +35,8 @@ module rl_card_sim
   input  logic [Ports-1:1][50:0] port_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
+  // With Keys: the card's key, and that of the generation before. Bit 160 it is there, generation, key.
+  input  logic [1:0][160:0] key_i,
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
@@ -184,6 +187,27 @@ module rl_card_sim
     .data_o(strap),
     .identity_o(identity)
   );
+  // A card that was restarted has its keys from here again.
+  rl_auth_pkg::store_t store;
+  logic store_ready;
+  if (Keys) begin : gen_keys
+    logic [1:0][160:0] key_q;
+    always_ff @(posedge clk_net_i) begin
+      if (!rst_ni) key_q <= key_i;
+    end
+    rl_key_straps u_store (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_n[0]),
+      .key_i(key_q),
+      .store_o(store),
+      .ready_i(store_ready)
+    );
+  end else begin : gen_no_keys
+    assign store = '0;
+    logic unused_keys;
+    assign unused_keys = ^{key_i, store_ready};
+  end
+
   port_event_t port_rx;
   logic port_rx_ready, port_tx_valid, port_tx_ready, layer_tx_valid, layer_tx_ready;
   logic [13:0] port_tx_bytes, layer_tx_bytes;
@@ -198,7 +222,8 @@ module rl_card_sim
     .PatienceW(20),
     .Ports(Ports),
     .Memories(Memories),
-    .Bridge(Bridge)
+    .Bridge(Bridge),
+    .Keys(Keys)
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -230,6 +255,8 @@ module rl_card_sim
     .bridge_o(bridge_ctl),
     .bridge_i(bridge_word),
     .nic_i(nic_config),
+    .store_i(store),
+    .store_ready_o(store_ready),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
     .role_axi_o(guarded),

@@ -1,0 +1,23 @@
+// The vault: keys, which come from keys, and tags. docs/src/internals/authentication.md has what its messages are.
+#ifndef RL_VAULT_H
+#define RL_VAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The vault's keys: those of the card, of the newest generation and the one before, and those that are made.
+enum vault_key { VAULT_CARD, VAULT_FORMER, VAULT_PAIR, VAULT_CLAIMS };
+
+// What a message's result is.
+enum vault_result { VAULT_SHOWN, VAULT_TAGS, VAULT_DERIVES, VAULT_SESSION };
+
+// A message by this key: bytes, the lowest first, or a word of a frame; then its end. Returns whether there was a key.
+void vault_begin(enum vault_key key);
+void vault_put(uint32_t value, uint32_t bytes);
+void vault_put_word(uint32_t word);
+bool vault_end(enum vault_result to, uint32_t target);
+
+// Forgets a session's key.
+void vault_forget_session(uint32_t session);
+
+#endif
