@@ -164,7 +164,7 @@ fn enter(folder: &Path) -> io::Result<OwnedFd> {
 /// Whether a folder has all files of another one that would be copied, as far as names and lengths tell: a runtime
 /// names them by what they are made from.
 fn has_all(kept: &impl AsFd, from: &impl AsFd, looks: &mut u64, depth: u32) -> bool {
-    let Ok(entries) = Dir::read_from(&from) else { return true };
+    let Ok(entries) = Dir::read_from(from) else { return true };
     for entry in entries {
         let (Ok(entry), Some(left)) = (entry, looks.checked_sub(1)) else { return false };
         *looks = left;

@@ -128,7 +128,7 @@ impl Siege {
         until("nothing changes", || {
             std::thread::sleep(Duration::from_millis(200));
             let was = std::mem::replace(&mut before, self.census());
-            was == before && (before[0] - 1 - self.manager.templates().len()) % 2 == 0
+            was == before && (before[0] - 1 - self.manager.templates().len()).is_multiple_of(2)
         });
         before
     }
