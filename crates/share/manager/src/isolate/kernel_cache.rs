@@ -454,7 +454,7 @@ mod tests {
         let (place, kernels) = cache();
         let own = program(place.path(), "own", &[]);
         for number in 0..FILES_MAX {
-            File::create(place.path().join(format!("own/{number}"))).unwrap();
+            std::fs::write(place.path().join(format!("own/{number}")), "x").unwrap();
         }
         for tenant in 0..=FILES_OF_ALL / FILES_MAX {
             kernels.keep(tenant.to_string(), &own);
