@@ -59,8 +59,8 @@ pub(super) struct Template {
 enum State {
     None,
     Running(Running),
-    /// Even a new one makes no copies.
-    Useless,
+    /// The library does not allow one.
+    Refused,
 }
 
 #[derive(Debug)]
@@ -76,32 +76,41 @@ impl Template {
     }
 
     /// Has it make a copy of itself; `None` if there is no template, and the keeper has to be executed.
-    pub(super) fn copy(&self, launch: &Launch, control: &OwnedFd, life: &OwnedFd) -> Option<Child> {
+    ///
+    /// # Errors
+    /// It does not say whether it has. A copy may have these ends: who tries again takes others, and drops those.
+    pub(super) fn copy(&self, launch: &Launch, control: &OwnedFd, life: &OwnedFd) -> io::Result<Option<Child>> {
         let mut state = lock(&self.state);
-        let old = match &mut *state {
-            State::Useless => return None,
-            State::None => None,
-            State::Running(running) => running.copy(launch, control, life).ok(),
-        };
-        if old.is_some() {
-            return old;
+        if matches!(*state, State::None) {
+            *state = match Running::begin(&self.library) {
+                Ok(running) => State::Running(running),
+                Err(why) => {
+                    self.say(&why);
+                    // Else there may be one when there is room again.
+                    if why.kind() == io::ErrorKind::Unsupported {
+                        *state = State::Refused;
+                    }
+                    return Ok(None);
+                }
+            };
         }
-        *state = State::None; // Ends it, if it has not ended by itself.
-        let new = Running::begin(&self.library).and_then(|mut new| Ok((new.copy(launch, control, life)?, new)));
-        match new {
-            Ok((copy, new)) => {
-                *state = State::Running(new);
-                Some(copy)
+        let State::Running(running) = &mut *state else { return Ok(None) };
+        match running.copy(launch, control, life) {
+            Ok(Ok(copy)) => Ok(Some(copy)),
+            Ok(Err(why)) => {
+                self.say(&io::Error::other(why));
+                Ok(None)
             }
             Err(why) => {
-                let library = self.library.display();
-                eprintln!(
-                    "rackloom-manager: {library} is opened for each client anew, since a template of its processes: {why}"
-                );
-                *state = State::Useless;
-                None
+                *state = State::None; // Ends it, if it has not ended by itself.
+                Err(why)
             }
         }
+    }
+
+    fn say(&self, why: &io::Error) {
+        let library = self.library.display();
+        eprintln!("rackloom-manager: a client's process opens {library} anew, since a template of it: {why}");
     }
 }
 
@@ -113,27 +122,28 @@ impl Running {
         drop(command); // With the end of the socket that is the process's.
         let mut running = Self { socket, receiver: Receiver::new(), process };
         control::send(&running.socket, &ToTemplate::Open(library.to_owned()), &[])?;
-        running.answer(OPENING)?;
+        running.answer(OPENING)?.map_err(|why| io::Error::new(io::ErrorKind::Unsupported, why))?;
         Ok(running)
     }
 
-    fn copy(&mut self, launch: &Launch, control: &OwnedFd, life: &OwnedFd) -> io::Result<Child> {
+    fn copy(&mut self, launch: &Launch, control: &OwnedFd, life: &OwnedFd) -> io::Result<Result<Child, String>> {
         let order = ToTemplate::Copy(launch.clone());
         control::send(&self.socket, &order, &[control.as_fd(), life.as_fd()])?;
-        let (pid, files) = self.answer(COPYING)?;
+        let (pid, files) = match self.answer(COPYING)? {
+            Ok(copied) => copied,
+            Err(why) => return Ok(Err(why)),
+        };
         let (pid, process) = (Pid::from_raw(pid), files.into_iter().next());
-        pid.zip(process)
-            .map(|(pid, process)| Child::new(pid, process))
-            .ok_or_else(|| io::Error::other("it says nonsense"))
+        let copy = pid.zip(process).map(|(pid, process)| Ok(Child::new(pid, process)));
+        copy.ok_or_else(|| io::Error::other("it says nonsense"))
     }
 
-    fn answer(&mut self, within: Duration) -> io::Result<(i32, Vec<OwnedFd>)> {
+    /// What it says, with files.
+    fn answer(&mut self, within: Duration) -> io::Result<Result<(i32, Vec<OwnedFd>), String>> {
         set_socket_timeout(&self.socket, Timeout::Recv, Some(within))?;
-        match self.receiver.next::<FromTemplate>(&self.socket)? {
-            Some((Ok(pid), files)) => Ok((pid, files)),
-            Some((Err(why), _)) => Err(io::Error::other(why)),
-            None => Err(io::Error::other("the process has ended")),
-        }
+        let said = self.receiver.next::<FromTemplate>(&self.socket)?;
+        let (said, files) = said.ok_or_else(|| io::Error::other("the process has ended"))?;
+        Ok(said.map(|pid| (pid, files)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
 
 use anyhow::{Context as _, bail};
+use rustix::process::DumpableBehavior;
 
 use super::control::{Receiver, tell_with};
 use super::launch::Launch;
@@ -27,6 +28,8 @@ pub(super) fn copies() -> anyhow::Result<Launch> {
     let first = receiver.next(&socket).context("a template is started by the manager only")?;
     let Some((ToTemplate::Open(library), _)) = first else { bail!("the manager is gone") };
     let opened = Runtime::preload(&library).and_then(|()| has_one_thread());
+    // Whoever could write to its memory would run in all later workers.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     tell_with(&socket, &opened.map(|()| 0).map_err(|why| format!("{why:#}")) as &FromTemplate, &[])?;
     loop {
         let Some((order, files)) = receiver.next(&socket)? else { std::process::exit(0) };
@@ -35,6 +38,8 @@ pub(super) fn copies() -> anyhow::Result<Launch> {
         };
         match copy() {
             Ok(None) => {
+                // A keeper writes files of its own in `/proc`, and shuts others out afterwards.
+                rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
                 rustix::stdio::dup2_stdin(control)?;
                 rustix::stdio::dup2_stdout(life)?;
                 for (name, value) in &launch.variables {

@@ -76,6 +76,21 @@ pub(super) fn first_that_starts<T>(
     }
 }
 
+/// Starts a keeper; also the manager's ends of the control socket and of the one by which it holds the keeper. A
+/// template that does not answer is begun anew, once.
+fn launched(launch: &Launch, template: Option<&Template>) -> io::Result<(OwnedFd, Life, Child)> {
+    for template in [template, template, None] {
+        let (control, theirs) = control::pair()?;
+        let (life, keepers) = Life::pair()?;
+        match template.map_or(Ok(None), |template| template.copy(launch, &theirs, &keepers)) {
+            Ok(Some(keeper)) => return Ok((control, life, keeper)),
+            Ok(None) => return Ok((control, life, launch.execute(theirs, keepers)?)),
+            Err(_) => {} // If there is a copy, it ends with these sockets.
+        }
+    }
+    unreachable!("without a template it is executed")
+}
+
 impl Worker {
     /// Starts a worker, makes its folder, and waits until it is ready; also tells whether it could open its device.
     ///
@@ -88,8 +103,6 @@ impl Worker {
         group: Option<Group>,
         template: Option<&Template>,
     ) -> io::Result<(Self, Opened)> {
-        let (control, theirs) = control::pair()?;
-        let (life, keepers) = Life::pair()?;
         let kernels = place.own.join(KERNELS);
         DirBuilder::new().recursive(true).mode(0o700).create(&kernels)?;
         let mut launch = Launch::new(enclosure, &place.own, &kernels);
@@ -99,8 +112,7 @@ impl Worker {
         if let Some(names) = group.as_ref().and_then(Group::names) {
             launch.in_group(names);
         }
-        let copy = template.and_then(|template| template.copy(&launch, &theirs, &keepers));
-        let keeper = copy.map_or_else(|| launch.execute(theirs, keepers), Ok)?;
+        let (control, life, keeper) = launched(&launch, template)?;
         let (own, life) = (place.own.clone(), Arc::new(life));
         let (control, receiver) = (Arc::new(control), Receiver::new());
         let (layers, kernels) = Default::default();
