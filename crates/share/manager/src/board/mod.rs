@@ -142,8 +142,8 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// From the next task on, operations report the board's own times. Boards that always do ignore this.
     fn profile(&self) {}
 
-    /// A task begins: all operations of this space have ended.
-    fn begin(&self) {}
+    /// A task begins: all operations of this space have ended. Whether those of the task are waited for at once.
+    fn begin(&self, _together: bool) {}
 
     /// Passes on what has been printed since the last call if this kernel may print, which has ended, and as far as it
     /// can be told from what others have.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use opencl_sys::CL_CONTEXT_PLATFORM;
+use opencl_sys::{CL_CONTEXT_PLATFORM, CL_SUCCESS};
 use rackloom_ipc::Given;
 
 use super::build_queue::BuildQueue;
@@ -35,8 +35,12 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
+    /// Whether the operations of this task need no events, since all are waited for at once.
+    pub(super) as_one: AtomicBool,
     /// Operations that were waited for together: how many of them have no times yet, and when all had ended.
     pub(super) settled: (AtomicU64, AtomicU64),
+    /// What came of those that have no events.
+    pub(super) outcome: AtomicI32,
     /// What its kernels print, if the process is the tenant's own.
     pub(super) output: Option<Output>,
     /// Whether no other tenant's bytes can be in the memory of new buffers.
@@ -129,7 +133,9 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            as_one: AtomicBool::new(false),
             settled: Default::default(),
+            outcome: AtomicI32::new(CL_SUCCESS),
             output: None,
             has_own_memory: false,
             builds: None,
@@ -165,6 +171,11 @@ impl NativeSpace {
     /// The queue for the current task.
     pub(super) fn queue(&self) -> &Queue {
         self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
+    }
+
+    /// Whether the operations of the current task have no events.
+    pub(super) fn is_as_one(&self) -> bool {
+        self.as_one.load(Ordering::Relaxed)
     }
 
     /// Whether that queue measures times.

@@ -297,10 +297,14 @@ impl Space for NativeSpace {
         }
     }
 
-    fn begin(&self) {
+    fn begin(&self, together: bool) {
         self.output.iter().for_each(Output::begin);
         self.settled.0.store(0, Ordering::Relaxed);
-        if self.measures() || !self.wants_times.load(Ordering::Acquire) {
+        self.outcome.store(CL_SUCCESS, Ordering::Relaxed);
+        let wants_times = self.wants_times.load(Ordering::Acquire);
+        // Behind a bus an event costs up to a third of the operation, and the driver waits for all at once without.
+        self.as_one.store(together && !wants_times && self.registers.is_some(), Ordering::Relaxed);
+        if self.measures() || !wants_times {
             return;
         }
         // Without such a queue, the manager measures times itself.
@@ -322,6 +326,9 @@ impl Space for NativeSpace {
     }
 
     fn flush(&self) {
+        if self.is_as_one() {
+            return; // To wait for all flushes, too.
+        }
         // An error shows again when the operations are waited for.
         let _ = call!(self.table, clFlush(self.queue().raw()));
     }
@@ -369,7 +376,7 @@ mod tests {
     #[test]
     fn what_is_waited_for_together_has_had_parts_of_the_time() {
         let space = space();
-        space.begin();
+        space.begin(true);
         let mut operations = [const { Operation::<NativeSpace>::Marker }; 4];
         let tickets: Vec<_> = operations.iter_mut().map(|operation| space.start(operation).unwrap()).collect();
         space.settle(&tickets[3], 4);
@@ -389,11 +396,11 @@ mod tests {
     fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
         let space = space();
         let plain = space.queue().raw();
-        space.begin();
+        space.begin(true);
         assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");
         space.profile();
         assert!(space.queue().raw() == plain, "a task keeps its queue");
-        space.begin();
+        space.begin(true);
         assert!(space.measures() && space.queue().raw() != plain);
         assert!(is_coherent(&space));
     }

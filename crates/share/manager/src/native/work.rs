@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use opencl_sys::{
     CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_FAILURE,
-    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_TRUE,
-    cl_event, cl_uint, cl_ulong,
+    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_SUCCESS,
+    CL_TRUE, cl_event, cl_uint, cl_ulong,
 };
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 use rackloom_sync::lock;
@@ -23,18 +23,23 @@ use crate::code::Code;
 /// An operation that was passed to the runtime.
 #[derive(Debug)]
 pub struct Ticket {
-    event: Event,
+    /// None if all operations of its task are waited for at once.
+    event: Option<Event>,
+    /// Whether it had ended when the call returned, and so had all before it.
+    has_ended: bool,
     /// Before and after the call, in nanoseconds of our clock.
     submitted: u64,
     queued: u64,
 }
 
-/// Calls an enqueueing function with an empty wait list and an event as its last arguments, which are added here.
+/// Calls an enqueueing function with an empty wait list and, if the task needs one, an event as its last arguments, which
+/// are added here.
 macro_rules! enqueue {
     ($space:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let mut event: cl_event = null_mut();
-        call!($space.table, $function($space.queue().raw(), $($argument,)* 0, null(), &raw mut event))
-            .map(|()| Event::new($space.table, event))
+        let place = if $space.is_as_one() { null_mut() } else { &raw mut event };
+        call!($space.table, $function($space.queue().raw(), $($argument,)* 0, null(), place))
+            .map(|()| (!event.is_null()).then(|| Event::new($space.table, event)))
     }};
 }
 
@@ -146,17 +151,28 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
         }
         Operation::Marker => marker(space),
     }?;
-    Ok(Ticket { event, submitted, queued: now_ns() })
+    let has_ended = matches!(operation, Operation::Read { into: Sink::Inline(_), .. });
+    Ok(Ticket { event, has_ended, submitted, queued: now_ns() })
 }
 
 /// Waits for the end of an operation and of those before it: they are in one queue, which is in order.
 pub(super) fn settle(space: &NativeSpace, last: &Ticket, count: usize) {
-    let event = last.event.raw();
-    // An error is that of an operation, which is asked for its own.
-    let _ = call!(space.table, clWaitForEvents(1, &raw const event));
+    // Without events an error is that of all of them. Otherwise each is asked for its own.
+    if let Err(Code(code)) = wait(space, last) {
+        space.outcome.store(code, Ordering::Relaxed);
+    }
     let (left, at) = &space.settled;
     left.store(count as u64, Ordering::Relaxed);
     at.store(now_ns(), Ordering::Relaxed);
+}
+
+/// Waits for the end of an operation and of those before it.
+fn wait(space: &NativeSpace, ticket: &Ticket) -> Result<(), Code> {
+    match ticket.event.as_ref().map(Event::raw) {
+        Some(event) => call!(space.table, clWaitForEvents(1, &raw const event)),
+        None if ticket.has_ended => Ok(()),
+        None => call!(space.table, clFinish(space.queue().raw())),
+    }
 }
 
 /// When an operation ended that began at `started`, if nobody measured it: now, or as if all that were waited for
@@ -178,12 +194,17 @@ pub(super) fn finish(
     ticket: Ticket,
     operation: &mut Operation<NativeSpace>,
 ) -> Result<Times, Code> {
-    let event = ticket.event.raw();
-    let waited = call!(space.table, clWaitForEvents(1, &raw const event));
-    if waited.is_err() {
+    let is_settled = ticket.event.is_none() && space.settled.0.load(Ordering::Relaxed) > 0;
+    let waited = match space.outcome.load(Ordering::Relaxed) {
+        CL_SUCCESS if is_settled => Ok(()),
+        code if is_settled => Err(Code(code)),
+        _ => wait(space, &ticket),
+    };
+    if let Err(code) = waited {
         if let Operation::Map { buffer, .. } | Operation::Unmap { buffer, .. } = operation {
             buffer.mirror.iter().for_each(Mirror::is_outdated);
         }
+        let Some(event) = ticket.event.as_ref().map(Event::raw) else { return Err(code) };
         let mut status = 0i32;
         let place = (&raw mut status).cast();
         let parameter = CL_EVENT_COMMAND_EXECUTION_STATUS;
@@ -191,6 +212,7 @@ pub(super) fn finish(
         return Err(Code(if status < 0 { status } else { CL_OUT_OF_RESOURCES }));
     }
     let at = |parameter| {
+        let event = ticket.event.as_ref()?.raw();
         let mut time: cl_ulong = 0;
         let place = (&raw mut time).cast();
         let asked =
@@ -244,8 +266,8 @@ fn overwrite(
     buffer: &NativeBuffer,
     offset: u64,
     len: u64,
-    write: impl FnOnce() -> Result<Event, Code>,
-) -> Result<Event, Code> {
+    write: impl FnOnce() -> Result<Option<Event>, Code>,
+) -> Result<Option<Event>, Code> {
     let whole = offset == 0 && len == buffer.size && buffer.parent.is_none();
     if !whole {
         scrub(space, buffer)?;
@@ -257,7 +279,13 @@ fn overwrite(
     Ok(event)
 }
 
-fn fill(space: &NativeSpace, buffer: &NativeBuffer, pattern: &[u8], offset: u64, len: u64) -> Result<Event, Code> {
+fn fill(
+    space: &NativeSpace,
+    buffer: &NativeBuffer,
+    pattern: &[u8],
+    offset: u64,
+    len: u64,
+) -> Result<Option<Event>, Code> {
     let (raw, at, size) = (buffer.memory.raw(), pattern.as_ptr().cast(), pattern.len());
     enqueue!(space, clEnqueueFillBuffer(raw, at, size, offset as usize, len as usize))
 }
@@ -291,11 +319,11 @@ fn outdate(operation: &Operation<NativeSpace>) {
     }
 }
 
-fn marker(space: &NativeSpace) -> Result<Event, Code> {
+fn marker(space: &NativeSpace) -> Result<Option<Event>, Code> {
     enqueue!(space, clEnqueueMarkerWithWaitList())
 }
 
-fn unmap(space: &NativeSpace, buffer: &NativeBuffer, offset: u64, len: u64) -> Result<Event, Code> {
+fn unmap(space: &NativeSpace, buffer: &NativeBuffer, offset: u64, len: u64) -> Result<Option<Event>, Code> {
     let Some(mirror) = &buffer.mirror else {
         let place = backing(buffer, offset, len)?;
         return enqueue!(space, clEnqueueUnmapMemObject(buffer.memory.raw(), place.cast()));
@@ -311,7 +339,7 @@ fn unmap(space: &NativeSpace, buffer: &NativeBuffer, offset: u64, len: u64) -> R
     }
 }
 
-fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len: u64) -> Result<Event, Code> {
+fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len: u64) -> Result<Option<Event>, Code> {
     if let Some(mirror) = &buffer.mirror {
         let at = mirror.at(offset, len)?;
         if mirror.map(flags, offset, len)? == Move::Nothing {
@@ -328,7 +356,7 @@ fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len:
     let (offset, len) = (offset as usize, len as usize);
     let mapped =
         make!(space.table, clEnqueueMapBuffer(queue, raw, CL_FALSE, flags, offset, len, 0, null(), &raw mut event))?;
-    let event = Event::new(space.table, event);
+    let event = Some(Event::new(space.table, event));
     // The standard requires this of CL_MEM_USE_HOST_PTR; other runtimes are not usable here.
     if mapped == place.cast() { Ok(event) } else { Err(Code(CL_MAP_FAILURE)) }
 }

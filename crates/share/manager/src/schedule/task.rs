@@ -206,9 +206,9 @@ impl<S: Space> Job for Task<S> {
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
-        tenant.space.begin();
         let (started, replies, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
         let is_together = self.entries.len() > 1 && self.expected_ns() <= SHORT_NS;
+        tenant.space.begin(is_together || self.entries.len() == 1);
         let mut under_way = UnderWay { tenant: &tenant, metrics, started, is_together, replies, text };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;
