@@ -18,8 +18,8 @@ module rl_collective_element
   end
   typedef logic [Bits-1:0] value_t;
   localparam int unsigned Half = Bits / 2;
-  function automatic logic signed [63:0] number(value_t value);
-    automatic logic [63:0] wide = 64'(value);
+  function automatic logic signed [63:0] number(value_t bits);
+    automatic logic [63:0] wide = 64'(bits);
     case (size_of(
         datatype_i
     ))

@@ -67,8 +67,8 @@ module rl_collective_float
     logic [ExpW-1:0] exp;   // Of a subnormal, 1.
     places_t         significand;
   } real_t;
-  function automatic real_t parts(value_t value, datatype_e datatype);
-    automatic logic [63:0] wide = 64'(value);
+  function automatic real_t parts(value_t bits, datatype_e datatype);
+    automatic logic [63:0] wide = 64'(bits);
     automatic logic [63:0] rest = wide & (sign_bit(datatype) - 1);
     automatic logic [10:0] exp = '0;
     automatic logic [51:0] fraction = '0;
