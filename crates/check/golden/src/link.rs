@@ -171,7 +171,7 @@ impl Sequencer {
 }
 
 /// Operations and datatypes by their bytes.
-fn reduction(op: u8, datatype: u8) -> Result<(Op, Datatype), Fault> {
+pub(crate) fn reduction(op: u8, datatype: u8) -> Result<(Op, Datatype), Fault> {
     let op = Op::ALL.into_iter().find(|it| *it as u8 == op);
     let datatype = Datatype::ALL.into_iter().find(|it| *it as u8 == datatype);
     op.zip(datatype).filter(|(op, datatype)| op.takes(*datatype)).ok_or(Fault::Argument)

@@ -5,10 +5,11 @@
 use crate::Fault;
 use crate::abi::{answer, fill};
 use crate::buffers::{bytes, give, put, slot, take_back, value};
-use crate::{link, link_frame};
+use crate::{link, link_frame, plan};
 
 pub use crate::link::{Ended, LinkCounts, Sequencer};
 pub use crate::link_frame::{LinkFault, LinkHead};
+pub use crate::plan::Planned;
 
 /// A frame of the link family, without check sequence. Its kind must exist; the payload may be any.
 #[unsafe(no_mangle)]
@@ -75,6 +76,20 @@ pub unsafe extern "C" fn rl_golden_reduce(
 ) -> i64 {
     // SAFETY: the caller vouches for the buffers.
     answer(|| unsafe { put(&link::reduced(op, datatype, bytes(left, len)?, bytes(right, len)?)?, out, room) })
+}
+
+/// The program of a rank for an operation of a group, as it lies in memory, whose ranks are joined by these ports: row by
+/// row those of each rank to each, 0 for none. Refused if there is no plan.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_plan(
+    links: *const u8,
+    len: usize,
+    asked: *mut Planned,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    // SAFETY: the caller vouches for the buffers and the struct.
+    answer(|| unsafe { put(&plan::program(bytes(links, len)?, slot(asked)?)?, out, room) })
 }
 
 /// Creates the sequencer of a card with so many links, the first of which has this address; first life, most bytes of a
