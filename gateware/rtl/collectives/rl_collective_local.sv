@@ -1,4 +1,4 @@
-// Copies and reductions within a card's memory: one at a time, in pieces of 1 KiB, each of which is here whole before any
+// Copies and reductions within a card's memory: one at a time, in pieces, each of which is here whole before any
 // of it is written. Any alignment; the two ranges do not overlap, but those of a reduction may be the same.
 //
 // A reduction reads what its command has at `from`, its right operands, and what it has at `to`, its left ones, where the
@@ -8,6 +8,7 @@ module rl_collective_local
 #(
   parameter int unsigned DataW = 64,
   parameter int unsigned Burst = 16,      // As rl_bridge_burst says.
+  parameter int unsigned Piece = 1024,    // Bytes that are read at once, a power of two and two words at least.
   localparam int unsigned Bytes = DataW / 8,
   localparam int unsigned FineW = $clog2(Bytes),
   localparam int unsigned BeatW = 40 - FineW
@@ -40,7 +41,6 @@ module rl_collective_local
   input  logic              b_valid_i,    // Taken at once.
   input  logic [1:0]        b_resp_i
 );
-  localparam int unsigned Piece = 1024;  // Bytes.
   localparam int unsigned Depth = 2 * Piece / Bytes;
   typedef enum logic [2:0] {
     Idle,
@@ -140,7 +140,7 @@ module rl_collective_local
   assign word_valid = reduces_q ? result_valid : piece_valid[0];
   assign word_last = reduces_q ? result_last : piece_last[0];
   assign word = reduces_q ? result : pieces[0];
-  logic spread_valid, spread_ready, spread_last, addresses, rests, ends;
+  logic spread_valid, spread_ready, spread_last, addresses, rests, ends, unused_side;
   logic [DataW-1:0] spread_data;
   logic [Bytes-1:0] spread_strb;
   rl_bridge_spread #(
@@ -163,7 +163,7 @@ module rl_collective_local
     .m_strb_o(spread_strb),
     .m_last_o(spread_last)
   );
-  logic unused_small, unused_written, unused_failed, unused_b, unused_side;
+  logic unused_small, unused_written, unused_failed, unused_b;
   logic [6:0] unused_number;
   rl_bridge_store #(
     .Nodes(2),
