@@ -185,7 +185,8 @@ module rl_collective_float
       kind3_q <= kind2_q;
       known3_q <= known2_q;
       exp3_q <= exp2_q;
-      sum3_q <= kind2_q.sub ? {1'b0, greater2_q, 3'd0} - {1'b0, lesser2_q} : {1'b0, greater2_q, 3'd0} + {1'b0, lesser2_q};
+      if (kind2_q.sub) sum3_q <= {1'b0, greater2_q, 3'd0} - {1'b0, lesser2_q};
+      else sum3_q <= {1'b0, greater2_q, 3'd0} + {1'b0, lesser2_q};
       kind4_q <= kind3_q;
       // Numbers that cancel are a zero without sign.
       kind4_q.sign <= kind3_q.sign && !(kind3_q.sub && total == '0);

@@ -1,8 +1,8 @@
-// Copies and reductions within a card's memory: one at a time, in pieces, each of which is here whole before any
-// of it is written. Any alignment; the two ranges do not overlap, but those of a reduction may be the same.
+// Copies and reductions within a card's memory: one at a time, in pieces, each of which is here whole before any of it
+// is written. Any alignment; the two ranges do not overlap, but those of a reduction may be the same.
 //
-// A reduction reads what its command has at `from`, its right operands, and what it has at `to`, its left ones, where the
-// results go.
+// A reduction reads what its command has at `from`, its right operands, and what it has at `to`, its left ones, where
+// the results go.
 module rl_collective_local
   import rl_collective_pkg::*;
 #(

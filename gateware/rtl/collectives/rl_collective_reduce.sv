@@ -1,4 +1,5 @@
-// Words of elements: the result of a word is `op` of its left elements and of its right ones, one by one. A word a cycle.
+// Words of elements: the result of a word is `op` of its left elements and of its right ones, one by one. It takes a
+// word a cycle.
 //
 // Each byte of a lane of 64 bits is the first one of a place, which is as long as its number in the lane allows: 8, 1,
 // 2, 1, 4, 1, 2 and 1 bytes. An element is computed by the place that begins where it does. So a lane has one adder and

@@ -1,5 +1,5 @@
-// Cards in a line: the first link of each leads to the card before it, if there is one, its last link to the next. Link l
-// has port l + 1. Each card has its own memory, which the bench fills from a file and writes to one.
+// Cards in a line: the first link of each leads to the card before it, if there is one, its last link to the next.
+// Link l has port l + 1. Each card has its own memory, which the bench fills from a file and writes to one.
 module rl_collective_group_tb
   import rl_transport_pkg::transport_event_t;
   import rl_collective_pkg::*;

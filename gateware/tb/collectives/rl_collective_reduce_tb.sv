@@ -1,8 +1,8 @@
 // Words of elements out of a file through rl_collective_reduce, and their results into another one: so that as many are
 // tried as a simulator can do. While words are under way the next ones and what takes them pause at random.
 //
-// The file has runs: a word with operation, datatype, words and whether the run pauses, 16 bits each; and left and right
-// words in turn.
+// The file has runs: a word with operation, datatype, words and whether the run pauses, 16 bits each; and left and
+// right words in turn.
 module rl_collective_reduce_tb
   import rl_collective_pkg::*;
 #(

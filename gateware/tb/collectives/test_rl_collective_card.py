@@ -129,6 +129,12 @@ async def what_a_program_waits_for_is_in_its_report(dut):
     assert (await card.run([other]), model.run([other])) == ([Report(TIMEOUT, 0, 2, 0, 1 << 1)],) * 2
     # What gateware does not do is refused by the same name as what nobody knows.
     assert (await card.run([Program([bytes([6]) + bytes(31)], group, 5)]))[0].cause == BAD_COMMAND
+    # So are operations and elements that there are not, and bits of floating-point numbers: by the model, too.
+    good = golden_link.reduce(Op.SUM, Datatype.I32, at, at, 8)
+    pairs = [(0, 3), (8, 3), (129, 3), (1, 0), (1, 9), (1, 16 + 3), (1, 256 + 3), (5, 5), (6, 6), (7, 7), (7, 8)]
+    spoilt = [Program([good[:1] + bytes([op]) + kind.to_bytes(2, "big") + good[4:]], group, 6) for op, kind in pairs]
+    for program in spoilt:
+        assert await card.run([program]) == model.run([program]) == [Report(BAD_COMMAND, 0, 0, 0, 0)], program
     await card.healthy()
 
 

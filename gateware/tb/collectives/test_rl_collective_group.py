@@ -1,6 +1,6 @@
-"""Reductions of groups of two to four cards of gateware in a line, by the planner's programs: beside the models of the same
-cards, every byte of memory, and beside a fold of what the ranks give. Cards pass on what is for others; rank by rank, a
-group's cards stand in any order.
+"""Reductions of groups of two to four cards of gateware in a line, by the planner's programs: beside the models of the
+same cards, every byte of memory, and beside a fold of what the ranks give. Cards pass on what is for others; rank by
+rank, a group's cards stand in any order.
 
 `GROUP_RUNS` says how many operations of a group there are, of all types, operations and kinds in turn: 132 by default,
 one of each. `GROUP_WIDTHS` says how many bits words have, 64.
@@ -25,6 +25,8 @@ RUNS = int(os.environ.get("GROUP_RUNS", "132"))
 WIDTHS = [int(width) for width in os.environ.get("GROUP_WIDTHS", "64").split()]
 CARDS, AT_ONCE = 4, 6
 PIECE = 1024  # Bytes that are read at once, in bursts.
+# Bits of a fraction, and the exponent of 1.
+FORMATS = {Datatype.F16: (10, 15), Datatype.BF16: (7, 127), Datatype.F32: (23, 127), Datatype.F64: (52, 1023)}
 LINK_DEAD, RESTARTED, PEER_FAILED, MEMORY_FAILED = 2, 3, 4, 7
 
 
@@ -33,8 +35,7 @@ def elements(count, datatype):
     bits = 8 * datatype.size
     if datatype <= Datatype.I64:
         return random.randbytes(count * datatype.size)
-    fraction, bias = {Datatype.F16: (10, 15), Datatype.BF16: (7, 127), Datatype.F32: (23, 127), Datatype.F64: (52, 1023)}[
-        datatype]
+    fraction, bias = FORMATS[datatype]
     values = []
     for _ in range(count):
         exponent = random.choice([bias, bias, bias + random.randrange(-12, 13), random.randrange(2 * bias + 2)])

@@ -44,7 +44,7 @@ def random_floats(draw, count, datatype):
     """Of all exponents alike, many near the edges, with fractions that make ties and long carries."""
     fraction, exponent = FORMATS[datatype]
     size, top = 8 * datatype.size, (1 << exponent) - 1
-    whole = draw.integers(0, 1 << 63, count, dtype=np.uint64) << np.uint64(1) | draw.integers(0, 2, count, dtype=np.uint64)
+    whole = np.frombuffer(draw.bytes(8 * count), np.uint64)
     places = whole & np.uint64((1 << fraction) - 1)
     at = draw.integers(0, fraction + 1, count, dtype=np.uint64)
     one = np.uint64(1) << at
@@ -54,7 +54,8 @@ def random_floats(draw, count, datatype):
     exponents = draw.integers(0, top + 1, count, dtype=np.uint64)
     few = draw.choice(np.array([0, 1, 2, top - 1, top, top // 2], np.uint64), count)
     exponents = np.where(draw.integers(0, 4, count) == 0, few, exponents)
-    return draw.integers(0, 2, count, dtype=np.uint64) << np.uint64(size - 1) | exponents << np.uint64(fraction) | places
+    signs = draw.integers(0, 2, count, dtype=np.uint64) << np.uint64(size - 1)
+    return signs | exponents << np.uint64(fraction) | places
 
 
 def near(draw, values, datatype):
