@@ -34,11 +34,20 @@ class _Counts(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in ("malformed", "stray", "resent", "dead")]
 
 
+class _Planned(ctypes.Structure):
+    _fields_ = [
+        *((name, c_uint64) for name in ("count", "from_", "to", "scratch", "room")),
+        *((name, c_uint8) for name in ("kind", "op", "datatype", "root", "rank")),
+    ]
+
+
 _BYTES = (c_char_p, c_size_t)
 golden.declare(
     {
         "link_frame": (POINTER(_Head), *_BYTES, *_BYTES),
         "link_parse": (*_BYTES, POINTER(_Head), POINTER(c_uint8)),
+        "reduce": (c_uint8, c_uint8, c_char_p, *_BYTES, *_BYTES),
+        "plan": (*_BYTES, POINTER(_Planned), *_BYTES),
         "link_command": (c_uint8, c_uint8, c_uint16, c_uint32, c_uint64, c_uint64, *_BYTES),
         "sequencer_new": (c_uint64, c_uint8, c_uint32, c_uint16, c_size_t, POINTER(c_void_p)),
         "sequencer_free": (c_void_p,),
@@ -116,6 +125,81 @@ def wait() -> bytes:
 def copy(source: int, to: int, length: int) -> bytes:
     """Copies in the card's memory."""
     return golden._bytes("link_command", 4, 0, 0, length, to, source)
+
+
+class Datatype(enum.IntEnum):
+    """What elements are, as commands name them."""
+
+    I8 = 1
+    I16 = 2
+    I32 = 3
+    I64 = 4
+    F32 = 5
+    F64 = 6
+    F16 = 7
+    BF16 = 8
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return {1: 1, 2: 2, 3: 4, 4: 8, 5: 4, 6: 8, 7: 2, 8: 2}[self]
+
+
+class Op(enum.IntEnum):
+    """How two elements become one."""
+
+    SUM = 1
+    MIN = 2
+    MAX = 3
+    PROD = 4
+    AND = 5
+    OR = 6
+    XOR = 7
+
+
+# All that there are: of floating-point numbers no operation on bits.
+REDUCTIONS = [(op, kind) for kind in Datatype for op in Op if kind <= Datatype.I64 or op <= Op.PROD]
+
+
+def reduced(op: Op, datatype: Datatype, left: bytes, right: bytes) -> bytes:
+    """The elements of both, which are as long, reduced."""
+    assert len(left) == len(right)
+    return golden._bytes("reduce", op, datatype, left, right, len(left))
+
+
+def reduce(op: Op, datatype: Datatype, source: int, to: int, count: int) -> bytes:
+    """Reduces elements in the card's memory: those at `to`, and then those at `source`, to `to`."""
+    return golden._bytes("link_command", 5, op, datatype, count, to, source)
+
+
+class Kind(enum.IntEnum):
+    """Operations of a group that reduce."""
+
+    REDUCE = 1
+    ALLREDUCE = 2
+    REDUCE_SCATTER = 3
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a group, whose ranks all have their buffers there."""
+
+    kind: Kind
+    op: Op
+    datatype: Datatype
+    count: int  # Elements of a rank, or of a block.
+    root: int = 0
+
+    def plan(self, links: list[list[int]], source: int, to: int, scratch: int) -> tuple[list[list[bytes]], int]:
+        """Each rank's commands, and how many bytes of scratch they use. `links` has each rank's ports to each, 0 for
+        none."""
+        ports = bytes(port for row in links for port in row)
+        asked = golden._struct(_Planned, **vars(self), from_=source, to=to, scratch=scratch, rank=0, room=0)
+        programs = []
+        for asked.rank in range(len(links)):
+            program = golden._bytes("plan", ports, len(ports), byref(asked))
+            programs.append([program[at : at + 32] for at in range(0, len(program), 32)])
+        return programs, asked.room
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 //
 //   programs ==> rl_collective_sequencer ==> rl_collective_distributor ==> rl_collective_link (each) ==> cables
 //                   |   rl_collective_fetch: commands                      rl_collective_failures (each)
-//                   '-> rl_collective_local: copies
+//                   '-> rl_collective_local: copies, reductions
 //
 // Each link has a port of memory of its own, the last one is the sequencer's: who joins them is not said here.
 module rl_collective_card
@@ -230,9 +230,7 @@ module rl_collective_card
     .clk_i,
     .rst_ni,
     .begin_i(copy),
-    .from_i(command.from),
-    .to_i(command.to),
-    .length_i(command.length),
+    .command_i(command),
     .busy_o(copy_busy),
     .end_o(copy_end),
     .failed_o(copy_failed),

@@ -120,28 +120,39 @@ module rl_collective_fetch
   endfunction
   logic [63:0] head, from, to;
   logic [31:0] length;
+  logic [34:0] bytes;
+  op_e op;
+  datatype_e datatype;
   command_t command, command_q;
-  logic command_valid_q, is_sound;
+  logic command_valid_q, is_sound, reduces, is_reduction;
   assign head = turned(words_q[0]);
   assign from = turned(words_q[1]);
   assign to = turned(words_q[2]);
   assign length = head[31:0];
+  // A reduction counts elements. There is none of an operation on the bits of floating-point numbers.
+  assign reduces = head[63:56] == 8'd5;
+  assign op = op_e'(head[50:48]);
+  assign datatype = datatype_e'(head[35:32]);
+  assign bytes = 35'(length) << (reduces ? size_of(datatype) : 2'd0);
+  assign is_reduction = head[55:51] == '0 && op != op_e'(0) && head[47:36] == '0 && datatype inside {[I8:Bf16]} &&
+      (!is_float(datatype) || op <= Prod);
   always_comb begin
     command = '0;
     command.port = head[55:48];
     for (int unsigned l = 0; l < Links; l++)
     if (command.port == ports_i[l]) {command.linked, command.link} = {1'b1, 2'(l)};
     command.tag = head[47:32];
-    command.length = length[28:0];
+    command.length = bytes[28:0];
     command.from = from[39:0];
     command.to = to[39:0];
     command.from_bad = refused(from, command.length, from_i, to_i);
     command.to_bad = refused(to, command.length, from_i, to_i);
-    is_sound = word == '0 && length <= MessageMax;
+    is_sound = word == '0 && bytes <= 35'(MessageMax);
     case (head[63:56])
       8'd1, 8'd2: if (is_sound && to == '0) command.code = head[56] ? Put : Take;
       8'd3: if (is_sound && {head[55:0], from, to} == '0) command.code = Wait;
       8'd4: if (is_sound && head[55:32] == '0) command.code = Copy;
+      8'd5: if (is_sound && is_reduction) command.code = Reduce;
       default: ;
     endcase
     if (failed_q || failed) command.code = Unread;
@@ -204,7 +215,7 @@ module rl_collective_fetch
     if (begin_i) commands_q[slot_i] <= commands_i;
   end
   logic unused;
-  assign unused = ^{store_ready, unused_stored, addr[FineW-1:0], length[31:29]};
+  assign unused = ^{store_ready, unused_stored, addr[FineW-1:0], bytes[34:29]};
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (rst_ni && r_valid_i) HasRoom_A : assert (store_ready);
 `endif

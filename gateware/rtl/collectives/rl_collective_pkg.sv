@@ -81,20 +81,54 @@ package rl_collective_pkg;
     Put,
     Take,
     Wait,
-    Copy
+    Copy,
+    Reduce
   } code_e;
   typedef struct packed {
     code_e       code;
-    logic [7:0]  port;
+    logic [7:0]  port;      // Of a reduction, its operation.
     logic        linked;    // It has a link,
     logic [1:0]  link;      // this one.
-    logic [15:0] tag;
-    logic [28:0] length;
+    logic [15:0] tag;       // Of a reduction, what its elements are.
+    logic [28:0] length;    // Bytes.
     logic        from_bad;  // The program may not touch it.
     logic        to_bad;
     logic [39:0] from;
     logic [39:0] to;
   } command_t;
+
+  // What elements are, and how two of them become one: as commands name them.
+  typedef enum logic [3:0] {
+    I8 = 4'd1,
+    I16 = 4'd2,
+    I32 = 4'd3,
+    I64 = 4'd4,
+    F32 = 4'd5,
+    F64 = 4'd6,
+    F16 = 4'd7,
+    Bf16 = 4'd8
+  } datatype_e;
+  typedef enum logic [2:0] {
+    Sum = 3'd1,
+    Min = 3'd2,
+    Max = 3'd3,
+    Prod = 3'd4,
+    And = 3'd5,
+    Or = 3'd6,
+    Xor = 3'd7
+  } op_e;
+  function automatic logic is_float(datatype_e datatype);
+    return datatype >= F32;
+  endfunction
+  // Bytes of an element, as a power of two.
+  function automatic logic [1:0] size_of(datatype_e datatype);
+    case (datatype)
+      I8: return 2'd0;
+      I16, F16, Bf16: return 2'd1;
+      I32, F32: return 2'd2;
+      default: return 2'd3;
+    endcase
+  endfunction
 
   // How a program has ended, and what it waited for.
   typedef struct packed {

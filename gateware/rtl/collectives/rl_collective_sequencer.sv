@@ -1,6 +1,6 @@
 // The command sequencer: runs programs of commands, several contexts at once. The model is `Sequencer` of
 // crates/core/collective. Commands come one after the other from rl_collective_fetch; what they begin goes to links
-// (rl_collective_distributor) or to the copies of this card, which say how it has ended.
+// (rl_collective_distributor) or to the copies and reductions of this card, which say how it has ended.
 //
 // A program ends with its last command, when all that it began has ended; or with the first cause of its failure, or
 // with its time. Then there is a report, and the context is free as soon as nothing of it is on its way to a link.
@@ -151,11 +151,12 @@ module rl_collective_sequencer
   step_e step;
   cause_e why;
   logic [7:0] about;
-  logic touches_bad, is_move, is_busy;
+  logic touches_bad, is_move, is_local, is_busy;
   command_t command;
   assign command = command_i;
-  assign touches_bad = command.from_bad || (command.code == Copy && command.to_bad);
+  assign touches_bad = command.from_bad || (is_local && command.to_bad);
   assign is_move = command.code == Put || command.code == Take;
+  assign is_local = command.code == Copy || command.code == Reduce;
   logic [3:0] busy, told;
   assign is_busy = busy[command.link];
   always_comb begin
@@ -180,7 +181,7 @@ module rl_collective_sequencer
         about = command.port;
       end
       Wait: if (puts_q[ctx_q] != '0 || takes_q[ctx_q] != '0) step = Waits;
-      Copy:
+      Copy, Reduce:
       if (touches_bad) {step, why} = {Fails, BadAddress};
       // It steps when it has ended.
       else if (command.length != '0) step = Waits;
@@ -201,7 +202,7 @@ module rl_collective_sequencer
           addr: command.from,
           length: 32'(command.length)
       };
-  assign copy_o = goes && command.code == Copy && step == Waits && !copy_busy_i && copies_q == '0;
+  assign copy_o = goes && is_local && step == Waits && !copy_busy_i && copies_q == '0;
   logic more;
   assign more = steps && at_o[ctx_q] + 1'b1 != here_i[ctx_q];
   assign reads = exec_q ? more : any;

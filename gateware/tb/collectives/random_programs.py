@@ -1,13 +1,15 @@
 """Programs of two ranks over some cables between them, drawn at random: what one puts the other takes, in an order that
-both keep to link by link, with copies between; and sometimes with a fault."""
+both keep to link by link, with copies and reductions between; and sometimes with a fault."""
 
 import random
 from dataclasses import dataclass, field
 
 import golden_link
 from card_bench import Program, neighbour
+from golden_link import REDUCTIONS, Datatype, Op
 
-FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put"]
+FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put", "op", "type", "bits", "reduce", "many"]
+END = (1 << 19) - 3  # Three bytes before the end of what programs may touch.
 SIZES = [0, 1, 8, 63, 64, 65, 200, 1407, 1408, 1409, 3000]
 
 
@@ -56,6 +58,11 @@ class Draw:
                     frm, to = self.area(length), self.area(length)
                     pair.areas.append((to, length))
                     side.append(golden_link.copy(frm, to, length))
+                if random.random() < 0.6:
+                    (op, kind), count = random.choice(REDUCTIONS), random.choice([0, 1, 7, 64, 129, 300])
+                    frm, to = self.area(count * kind.size), self.area(count * kind.size)
+                    pair.areas.append((to, count * kind.size))
+                    side.append(golden_link.reduce(op, kind, random.choice([frm, to]), to, count))
         pair.programs = [Program(side, group, number) for side in sides]
         return pair
 
@@ -68,8 +75,17 @@ class Draw:
         length, place = random.choice([64, 20000]), self.area(20000)
         pair.areas.append((place, 20000))
         put = golden_link.put(7, place, length, ports[0])
+        reduction = golden_link.reduce(Op.SUM, Datatype.I32, place, place, 8)
         commands[at:at] = {
             "code": [bytes([7]) + bytes(31)],
+            # An operation and elements that there are not, bits of floating-point numbers, memory that is not the
+            # program's, and more bytes than may be.
+            "op": [reduction[:1] + bytes([random.choice([0, 8, 9, 129])]) + reduction[2:]],
+            "type": [reduction[:2] + random.choice([b"\0\0", b"\0\x09", b"\1\1", b"\0\x11"]) + reduction[4:]],
+            "bits": [reduction[:1] + bytes([random.choice([5, 6, 7])]) + b"\0" + bytes([random.choice([5, 6, 7, 8])])
+                     + reduction[4:]],
+            "reduce": [golden_link.reduce(Op.MAX, Datatype.F16, *random.choice([(place, END), (END, place)]), 2)],
+            "many": [reduction[:4] + (1 << 26 | 1).to_bytes(4, "big") + reduction[8:]],
             "pad": [put[:31] + b"\1"],
             "long": [put[:4] + (1 << 30).to_bytes(4, "big") + put[8:]],
             "addr": [golden_link.put(7, (1 << 19) - length + 1, length, ports[0])],

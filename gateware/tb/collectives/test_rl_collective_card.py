@@ -1,7 +1,7 @@
 """Programs on a card of gateware, whose links are joined two by two, beside the same programs on the model's card: how
 each ends, and what is in memory afterwards. And in cycles, what a program takes to begin.
 
-`CARD_SEEDS` says how many random runs of each kind there are, 4 by default; `CARD_LINKS` and `CARD_WIDTHS` how many
+`CARD_SEEDS` says how many random runs of each kind there are, 5 by default; `CARD_LINKS` and `CARD_WIDTHS` how many
 links the card has, 2 by default or 4, and how many bits words have, 64.
 """
 
@@ -14,12 +14,12 @@ import cocotb
 import golden_link
 import pytest
 from card_bench import DATA_AT, SLOTS, WINDOW, Card, Model, Program
-from golden_link import Report
+from golden_link import Datatype, Op, Report
 from random_programs import FAULTS, Draw
 from runner import bench, rtl
 
 HERE = Path(__file__).parent
-SEEDS = int(os.environ.get("CARD_SEEDS", "4"))
+SEEDS = int(os.environ.get("CARD_SEEDS", "5"))
 LINKS = [int(links) for links in os.environ.get("CARD_LINKS", "2").split()]
 WIDTHS = [int(width) for width in os.environ.get("CARD_WIDTHS", "64").split()]
 FAILED = 8  # The kind of a frame.
@@ -81,7 +81,7 @@ async def programs_at_fault_fail_as_the_models_do(dut, seed):
     draw, spared = Draw(DATA_AT, DATA_AT + USED), []
     for turn in range(3):
         good = draw.pair([1], 2 * turn)
-        # All kinds within three seeds.
+        # All kinds within five seeds.
         bad = draw.spoilt([random.choice([1, 2])], 2 * turn + 1, FAULTS[(3 * seed + turn) % len(FAULTS)])
         spared += bad.areas
         programs = [*bad.programs, *good.programs]
@@ -128,8 +128,13 @@ async def what_a_program_waits_for_is_in_its_report(dut):
     other = replace(late, number=4, limit_us=200)
     assert (await card.run([other]), model.run([other])) == ([Report(TIMEOUT, 0, 2, 0, 1 << 1)],) * 2
     # What gateware does not do is refused by the same name as what nobody knows.
-    for code in (5, 6):
-        assert (await card.run([Program([bytes([code]) + bytes(31)], group, 5)]))[0].cause == BAD_COMMAND
+    assert (await card.run([Program([bytes([6]) + bytes(31)], group, 5)]))[0].cause == BAD_COMMAND
+    # So are operations and elements that there are not, and bits of floating-point numbers: by the model, too.
+    good = golden_link.reduce(Op.SUM, Datatype.I32, at, at, 8)
+    pairs = [(0, 3), (8, 3), (129, 3), (1, 0), (1, 9), (1, 16 + 3), (1, 256 + 3), (5, 5), (6, 6), (7, 7), (7, 8)]
+    spoilt = [Program([good[:1] + bytes([op]) + kind.to_bytes(2, "big") + good[4:]], group, 6) for op, kind in pairs]
+    for program in spoilt:
+        assert await card.run([program]) == model.run([program]) == [Report(BAD_COMMAND, 0, 0, 0, 0)], program
     await card.healthy()
 
 
@@ -165,10 +170,32 @@ async def memory_that_fails_and_a_link_that_is_dead_are_named(dut):
     dut.go_i.value = 0
     assert await card.ended([slot]) == [Report(MEMORY_FAILED, 0, 0, 0, 0)]
     dut.fails_i.value = 0
+    failed = set()
     # The next copy is not spoilt by what is left of that one.
     wanted = (await card.read(at, 2048))[3:1003]
     assert await card.run([Program([golden_link.copy(at + 3, at + 8192, 1000)], 1, 3)]) == [Report(0, 0, 1, 0, 0)]
     assert await card.read(at + 8192, 1000) == wanted
+    # A reduction fails with either of what it reads, and leaves nothing to the next one.
+    elements = [random.randbytes(64), random.randbytes(64)]
+    for cycles in range(0, 200, 20):
+        await card.write(at, elements[0])
+        await card.write(at + 64, elements[1])
+        program = Program([golden_link.reduce(Op.PROD, Datatype.F32, at, at + 64, 16)], 1, 10 + cycles)
+        slot = await card.begin(program, held=True)
+        await card.cycles(200)
+        dut.go_i.value = 1 << slot
+        await card.cycles(1)
+        dut.go_i.value = 0
+        await card.cycles(cycles)
+        dut.fails_i.value = 1 << last
+        await card.cycles(4)
+        dut.fails_i.value = 0
+        (report,) = await card.ended([slot])
+        result = golden_link.reduced(Op.PROD, Datatype.F32, elements[1], elements[0])
+        failed.add(report.cause)
+        assert report in (Report(0, 0, 1, 0, 0), Report(MEMORY_FAILED, 0, 0, 0, 0))
+        assert report.cause != 0 or await card.read(at + 64, 64) == result
+    assert failed == {0, MEMORY_FAILED}
     dut.cut_i.value = (1 << last) - 1
     programs = [Program([golden_link.put(1, at, 8, 1), wait], 1, 4), Program([golden_link.copy(at, at + 512, 9)], 1, 5)]
     assert await card.run(programs) == [Report(LINK_DEAD, 1, 1, 0, 1 << 1), Report(0, 0, 1, 0, 0)]

@@ -20,6 +20,7 @@
 //! | [`rl_golden_bridge_frame`], [`rl_golden_bridge_parse`] | `rackloom_wire::BridgeHead` and `BridgePacket` |
 //! | [`rl_golden_link_frame`], [`rl_golden_link_parse`] | `rackloom_wire::LinkHead` and `LinkPacket` |
 //! | [`rl_golden_sequencer_new`] and the others of a sequencer | `rackloom_collective::Sequencer`, by its frames |
+//! | [`rl_golden_reduce`], [`rl_golden_plan`] | `rackloom_collective::reduce` and `Plan` |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
 //!
 //! [`rl_golden_digest`]: abi::rl_golden_digest
@@ -42,6 +43,8 @@
 //! [`rl_golden_link_frame`]: link_abi::rl_golden_link_frame
 //! [`rl_golden_link_parse`]: link_abi::rl_golden_link_parse
 //! [`rl_golden_sequencer_new`]: link_abi::rl_golden_sequencer_new
+//! [`rl_golden_reduce`]: link_abi::rl_golden_reduce
+//! [`rl_golden_plan`]: link_abi::rl_golden_plan
 //! [`rl_golden_image`]: abi::rl_golden_image
 //! [`rl_golden_rtl_part`]: abi::rl_golden_rtl_part
 
@@ -65,6 +68,7 @@ pub mod link_abi;
 mod link_frame;
 mod nic;
 pub mod nic_abi;
+mod plan;
 mod sack;
 
 pub use fault::Fault;

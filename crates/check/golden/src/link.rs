@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 use rackloom_collective::{
-    self as collective, COMMAND_BYTES, Cause, Command, Memory, MemoryFailed, NotStarted, Report, SequencerConfig, Start,
+    self as collective, COMMAND_BYTES, Cause, Command, Datatype, Memory, MemoryFailed, NotStarted, Op, Report,
+    SequencerConfig, Start,
 };
 use rackloom_node::{Duration, Instant, Port};
 use rackloom_wire::link::MESSAGE_JUMBO;
@@ -169,7 +170,23 @@ impl Sequencer {
     }
 }
 
-/// A command's 32 bytes: 1 put, 2 take, 3 wait, 4 copy (to `addr`, from `from`).
+/// Operations and datatypes by their bytes.
+pub(crate) fn reduction(op: u8, datatype: u8) -> Result<(Op, Datatype), Fault> {
+    let op = Op::ALL.into_iter().find(|it| *it as u8 == op);
+    let datatype = Datatype::ALL.into_iter().find(|it| *it as u8 == datatype);
+    op.zip(datatype).filter(|(op, datatype)| op.takes(*datatype)).ok_or(Fault::Argument)
+}
+
+/// The elements of both, reduced.
+pub(crate) fn reduced(op: u8, datatype: u8, left: &[u8], right: &[u8]) -> Result<Vec<u8>, Fault> {
+    let (op, datatype) = reduction(op, datatype)?;
+    let mut results = left.to_vec();
+    collective::reduce(op, datatype, &mut results, right);
+    Ok(results)
+}
+
+/// A command's 32 bytes: 1 put, 2 take, 3 wait, 4 copy (to `addr`, from `from`), 5 reduction of the same, whose
+/// operation is `port`, whose datatype `tag`.
 pub(crate) fn command(
     code: u8,
     port: Port,
@@ -183,6 +200,10 @@ pub(crate) fn command(
         2 => Command::Take { link: port, tag, addr, length },
         3 => Command::Wait,
         4 => Command::Copy { from, to: addr, length },
+        5 => {
+            let (op, datatype) = reduction(port, u8::try_from(tag).map_err(|_| Fault::Argument)?)?;
+            Command::Reduce { op, datatype, from, to: addr, count: length }
+        }
         _ => return Err(Fault::Argument),
     };
     Ok(command.encode())
@@ -191,6 +212,15 @@ pub(crate) fn command(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reductions_have_an_operation_that_there_is() {
+        assert_eq!(reduced(1, 2, &[1, 0, 255, 255], &[2, 1, 1, 0]), Ok(vec![3, 1, 0, 0]));
+        for (op, datatype) in [(0, 1), (8, 1), (1, 0), (1, 9), (5, 5)] {
+            assert_eq!(reduced(op, datatype, &[], &[]), Err(Fault::Argument));
+            assert_eq!(command(5, op, datatype.into(), 1, 0, 0), Err(Fault::Argument));
+        }
+    }
 
     #[test]
     fn two_move_a_message() {

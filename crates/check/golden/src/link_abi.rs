@@ -5,10 +5,11 @@
 use crate::Fault;
 use crate::abi::{answer, fill};
 use crate::buffers::{bytes, give, put, slot, take_back, value};
-use crate::{link, link_frame};
+use crate::{link, link_frame, plan};
 
 pub use crate::link::{Ended, LinkCounts, Sequencer};
 pub use crate::link_frame::{LinkFault, LinkHead};
+pub use crate::plan::Planned;
 
 /// A frame of the link family, without check sequence. Its kind must exist; the payload may be any.
 #[unsafe(no_mangle)]
@@ -45,7 +46,8 @@ pub unsafe extern "C" fn rl_golden_link_parse(data: *const u8, len: usize, head:
     })
 }
 
-/// A command of a program: 1 put, 2 take, 3 wait, 4 copy, which is to `addr`.
+/// A command of a program: 1 put, 2 take, 3 wait, 4 copy, which is to `addr`, 5 reduction, whose operation is `port`
+/// and whose datatype is `tag`, also to `addr`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_link_command(
     code: u8,
@@ -59,6 +61,35 @@ pub unsafe extern "C" fn rl_golden_link_command(
 ) -> i64 {
     // SAFETY: the caller vouches for the buffer.
     answer(|| unsafe { put(&link::command(code, port, tag, length, addr, from)?, out, room) })
+}
+
+/// The results of a reduction of `left` and `right`, which are as long: operation and datatype as a command names them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_reduce(
+    op: u8,
+    datatype: u8,
+    left: *const u8,
+    right: *const u8,
+    len: usize,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    // SAFETY: the caller vouches for the buffers.
+    answer(|| unsafe { put(&link::reduced(op, datatype, bytes(left, len)?, bytes(right, len)?)?, out, room) })
+}
+
+/// The program of a rank for an operation of a group, as it lies in memory, whose ranks are joined by these ports: row by
+/// row those of each rank to each, 0 for none. Refused if there is no plan.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_plan(
+    links: *const u8,
+    len: usize,
+    asked: *mut Planned,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    // SAFETY: the caller vouches for the buffers and the struct.
+    answer(|| unsafe { put(&plan::program(bytes(links, len)?, slot(asked)?)?, out, room) })
 }
 
 /// Creates the sequencer of a card with so many links, the first of which has this address; first life, most bytes of a

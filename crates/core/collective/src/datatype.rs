@@ -65,7 +65,8 @@ impl Datatype {
 }
 
 /// How two elements become one. Sums and products of integers wrap. Of numbers and NaNs the least and the greatest are
-/// numbers.
+/// numbers. A result that is no number is the quiet NaN without sign and payload, whatever the operands' were: which one
+/// processors make differs, and results have the same bits everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
@@ -150,29 +151,20 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
         };
     }
     macro_rules! floats {
-        ($t:ty) => {
-            floats!(<$t>::from_le_bytes, <$t>::to_le_bytes)
+        ($t:ty, $nan:expr) => {
+            floats!(<$t>::from_le_bytes, <$t>::to_le_bytes, <$t>::from_bits($nan))
         };
-        ($read:expr, $write:expr) => {
-            each(into, from, $read, $write, |a, b| match op {
-                Op::Sum => a + b,
-                Op::Prod => a * b,
-                // Not `min` and `max` of the language, which may choose either of two zeros.
-                Op::Min => {
-                    if b < a || a.is_nan() {
-                        b
-                    } else {
-                        a
-                    }
-                }
-                Op::Max => {
-                    if b > a || a.is_nan() {
-                        b
-                    } else {
-                        a
-                    }
-                }
-                Op::And | Op::Or | Op::Xor => a,
+        ($read:expr, $write:expr, $nan:expr) => {
+            each(into, from, $read, $write, |a, b| {
+                let result = match op {
+                    Op::Sum => a + b,
+                    Op::Prod => a * b,
+                    // Not `min` and `max` of the language, which may choose either of two zeros.
+                    Op::Min if b < a || a.is_nan() => b,
+                    Op::Max if b > a || a.is_nan() => b,
+                    Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => a,
+                };
+                if result.is_nan() { $nan } else { result }
             })
         };
     }
@@ -183,13 +175,17 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
         Datatype::I16 => integers!(i16),
         Datatype::I32 => integers!(i32),
         Datatype::I64 => integers!(i64),
-        Datatype::F32 => floats!(f32),
-        Datatype::F64 => floats!(f64),
+        Datatype::F32 => floats!(f32, QUIET_NAN_F32),
+        Datatype::F64 => floats!(f64, QUIET_NAN_F64),
         // Sums and products of two such elements are exact enough in 53 bits that rounding twice is as rounding once.
-        Datatype::F16 => floats!(read_f16, write_f16),
-        Datatype::Bf16 => floats!(read_bf16, write_bf16),
+        Datatype::F16 => floats!(read_f16, write_f16, f64::from_bits(QUIET_NAN_F64)),
+        Datatype::Bf16 => floats!(read_bf16, write_bf16, f64::from_bits(QUIET_NAN_F64)),
     }
 }
+
+/// The results that are no numbers.
+const QUIET_NAN_F32: u32 = 0x7fc0_0000;
+const QUIET_NAN_F64: u64 = 0x7ff8_0000_0000_0000;
 
 fn each<const N: usize, T>(
     into: &mut [u8],
@@ -229,6 +225,34 @@ mod tests {
         assert_eq!(least(f32::NAN, 2.0), 2.0);
         assert_eq!(least(2.0, f32::NAN), 2.0);
         assert!(least(-0.0, 0.0).is_sign_negative() && least(0.0, -0.0).is_sign_positive());
+    }
+
+    #[test]
+    fn what_is_no_number_has_the_same_bits_whatever_it_came_from() {
+        let result = |op, t, a: u64, b: u64| {
+            let mut into = a.to_le_bytes();
+            reduce(op, t, &mut into, &b.to_le_bytes());
+            u64::from_le_bytes(into)
+        };
+        // A type's quiet NaN, infinity, and a NaN with sign and payload that is not quiet: of one element in 64 bits.
+        let types = [
+            (Datatype::F16, 0x7e00_u64, 0x7c00, 0xfc01),
+            (Datatype::Bf16, 0x7fc0, 0x7f80, 0xff81),
+            (Datatype::F32, 0x7fc0_0000, 0x7f80_0000, 0xff80_0001),
+            (Datatype::F64, 0x7ff8 << 48, 0x7ff0 << 48, 0xfff0_0000_0000_0001),
+        ];
+        for (t, quiet, infinity, nan) in types {
+            let sign = 1 << (8 * t.size() - 1);
+            for op in [Op::Sum, Op::Min, Op::Max, Op::Prod] {
+                assert_eq!(result(op, t, nan, nan), quiet, "{op} of {t}");
+            }
+            for op in [Op::Sum, Op::Prod] {
+                assert_eq!(result(op, t, 0, nan), quiet, "{op} of {t}");
+                assert_eq!(result(op, t, nan, infinity), quiet, "{op} of {t}");
+            }
+            assert_eq!(result(Op::Sum, t, infinity, infinity | sign), quiet);
+            assert_eq!(result(Op::Prod, t, 0, infinity), quiet);
+        }
     }
 
     #[test]
