@@ -244,7 +244,7 @@ mod tests {
         for datatype in Datatype::ALL {
             for op in Op::ALL.into_iter().filter(|op| op.takes(datatype)) {
                 // Zeros of both signs and NaNs are among them, of which the first counts.
-                let bytes = |seed: u8| (0..=255).map(|i: u8| i.wrapping_mul(seed) ^ i >> 3).chain([0, 0, 0, 0x80]);
+                let bytes = |seed: u8| (0..=255).map(move |i: u8| i.wrapping_mul(seed) ^ i >> 3).chain([0, 0, 0, 0x80]);
                 let (a, b): (Vec<u8>, Vec<u8>) = (bytes(37).collect(), bytes(91).rev().collect());
                 let (mut after, mut before, mut both) = (a.clone(), b.clone(), vec![0; a.len()]);
                 reduce(op, datatype, &mut after, &b);

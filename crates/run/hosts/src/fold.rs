@@ -56,29 +56,29 @@ pub(crate) unsafe fn fold(
         turn.skip(ring, behind);
         Ok::<_, HostError>(())
     };
-    // SAFETY, of all calls below: the caller has the bytes at `own` and `to`; a piece has at least `len` and stays as
-    // it is until it was taken; the scratch is ours, and used only where `to` has this rank's own bytes.
-    match rank {
-        0 if size == 1 => {
-            if !std::ptr::eq(own, to) {
-                unsafe { std::ptr::copy_nonoverlapping(own, to, len) };
+    // SAFETY: the caller has the bytes at `own` and `to`; a piece has at least `len` and stays as it is until it was
+    // taken; the scratch is ours, and used only where `to` has this rank's own bytes.
+    unsafe {
+        match rank {
+            0 if size == 1 => {
+                std::ptr::copy(own, to, len);
+                return Ok(());
             }
-            return Ok(());
-        }
-        0 => take(1, &mut |piece| unsafe { how.join(to, own, piece, len) })?,
-        1 => take(0, &mut |piece| unsafe { how.join(to, piece, own, len) })?,
-        _ => {
-            let mut room = if std::ptr::eq(own, to) { vec![0; PIECE] } else { Vec::new() };
-            let so_far = if std::ptr::eq(own, to) { room.as_mut_ptr() } else { to };
-            take(0, &mut |piece| unsafe { std::ptr::copy_nonoverlapping(piece, so_far, len) })?;
-            for ring in 1..rank {
-                take(ring, &mut |piece| unsafe { how.join(so_far, so_far, piece, len) })?;
+            0 => take(1, &mut |piece| how.join(to, own, piece, len))?,
+            1 => take(0, &mut |piece| how.join(to, piece, own, len))?,
+            _ => {
+                let mut room = if std::ptr::eq(own, to) { vec![0; PIECE] } else { Vec::new() };
+                let so_far = if std::ptr::eq(own, to) { room.as_mut_ptr() } else { to };
+                take(0, &mut |piece| std::ptr::copy_nonoverlapping(piece, so_far, len))?;
+                for ring in 1..rank {
+                    take(ring, &mut |piece| how.join(so_far, so_far, piece, len))?;
+                }
+                how.join(to, so_far, own, len);
             }
-            unsafe { how.join(to, so_far, own, len) };
         }
-    }
-    for ring in rank.max(1) + 1..size {
-        take(ring, &mut |piece| unsafe { how.join(to, to, piece, len) })?;
+        for ring in rank.max(1) + 1..size {
+            take(ring, &mut |piece| how.join(to, to, piece, len))?;
+        }
     }
     Ok(())
 }

@@ -201,7 +201,8 @@ impl HostGroup {
             return Ok(None);
         }
         let number = u64::from_le_bytes(told[first][..8].try_into().expect("eight bytes"));
-        let place = Place::of(number).ok_or(HostError::GivenUp { rank: first, process: self.process(first) })?;
+        let lost = || HostError::GivenUp { rank: first, process: self.process(first) };
+        let place = Place::of(number).ok_or_else(lost)?;
         Ok(Some(self.go_on(place)?))
     }
 

@@ -6,12 +6,15 @@
 #![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::patience::until;
 use crate::roster::Roster;
 use crate::segment::{HEAD, PIECE, SLOTS};
 use crate::{HostError, direct};
+
+/// How long a process may take to end once its memory is gone.
+const ENDS: Duration = Duration::from_secs(1);
 
 /// What a rank knows of the rings between operations. It is the same on all ranks that have done the same ones.
 #[derive(Debug)]
@@ -117,8 +120,15 @@ impl Turn<'_> {
             }
         })?;
         read.map_err(|source| {
-            let gone = self.roster.check(operation).err();
-            gone.unwrap_or(HostError::Read { rank: ring, process, source })
+            // A process that ends loses its memory some time before its lock. Only then is it known to be gone.
+            let end = Instant::now() + ENDS;
+            loop {
+                match self.roster.check(operation) {
+                    Err(gone) => return gone,
+                    Ok(()) if Instant::now() >= end => return HostError::Read { rank: ring, process, source },
+                    Ok(()) => std::thread::sleep(Duration::from_millis(1)),
+                }
+            }
         })
     }
 

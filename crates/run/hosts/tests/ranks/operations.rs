@@ -161,7 +161,7 @@ pub(crate) fn split_part(start: &Start) {
         i64::from_le_bytes(got)
     };
     for _ in 0..100 {
-        assert_eq!(all(&odd), if rank % 2 == 0 { 0x10001 } else { 0x0100_0100 });
+        assert_eq!(all(&odd), if rank.is_multiple_of(2) { 0x10001 } else { 0x0100_0100 });
         if let Some(three) = &three {
             assert_eq!(all(three), 0x0101_0001);
         }
