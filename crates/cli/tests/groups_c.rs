@@ -83,6 +83,37 @@ fn a_card_that_is_pulled_out_under_a_group_is_an_error_that_names_a_card() {
     assert!(["3", "7"].contains(&code) && rest.contains("card"), "{rest}");
 }
 
+/// A command that starts ranks of a program.
+fn hosts(rack: &Rack, number: &str, program: &[&Path]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom"));
+    command.args(["comm", "run", "--hosts", number, "--"]).args(program);
+    command.env("RACKLOOM_RUN", rack.path("run")).env("TMPDIR", rack.dir.path());
+    command
+}
+
+#[test]
+fn processes_are_ranks_without_cards_and_go_on_without_one_that_is_killed() {
+    let rack = Rack::up(&["--cards", "3", "--links", "full", "--memory", "64M"]);
+    let program = compiled(&rack, "hosts", true);
+    let done = hosts(&rack, "4", &[&program]).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "three are left\n", "{said}");
+    // The one that was killed has failed, and nothing of the start is left.
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("1 of 4 ranks have failed: rank 2: signal: 9"), "{said}");
+    let left = std::fs::read_dir(rack.dir.path()).unwrap().filter_map(Result::ok);
+    assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with("rackloom-hosts")).count(), 0);
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let python = std::env::var_os("RACKLOOM_PYTHON").map_or_else(|| root.join(".venv/bin/python3"), PathBuf::from);
+    let mut command = hosts(&rack, "4", &[&python, &root.join("crates/cli/tests/groups/hosts.py")]);
+    command.env("PYTHONPATH", root.join("crates/api/comm/python")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let library = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps/librackloom_comm.so");
+    let done = command.env("RACKLOOM_COMM_LIBRARY", library).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "fine\n", "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success());
+}
+
 #[test]
 fn python_has_the_operations_on_numpy_arrays() {
     let rack = Rack::up(&["--cards", "3", "--links", "full", "--memory", "64M"]);

@@ -1,4 +1,5 @@
-/* Groups of cards that work together over their links: MPI's operations, on data that stays on the cards meanwhile.
+/* Groups that work together: MPI's operations, of cards over their links, on data that stays on the cards meanwhile;
+ * and of processes, through memory that they share (rl_hosts_join).
  *
  *   cc program.c -I crates/api/comm/include -L target/release -lrackloom_comm
  *
@@ -40,7 +41,8 @@ enum {
     RL_SIZE = 5,    /* Too much for a message, or for the cards' memory. */
     RL_TYPE = 6,    /* There is no such operation on such elements. */
     RL_FAILED = 7,  /* A card's program has failed: the text names the card, and whom it waited for. */
-    RL_TIMEOUT = 8  /* The operation was not done within its time. */
+    RL_TIMEOUT = 8, /* The operation was not done within its time. */
+    RL_LOST = 9     /* A process of the group is gone, and named; the others can shrink. */
 };
 
 /* Elements. */
@@ -84,13 +86,21 @@ int rl_comm_open(const char *net, const char *cards, uint32_t timeout_ms, rl_com
 /* Ranks; 0 if there is no such communicator. */
 int rl_comm_size(rl_comm comm);
 
-/* The name of a rank's card, such as "card0 (02:52:4c:00:00:01)", at most room bytes with the zero. */
+/* The rank that this process has; -1: it has several, or there is no such communicator. */
+int rl_comm_rank(rl_comm comm);
+
+/* The name of a rank's card, such as "card0 (02:52:4c:00:00:01)", or its process, at most room bytes with the zero. */
 int rl_comm_card(rl_comm comm, int rank, char *name, size_t room);
 
 /* Groups of the ranks of one colour each, in parts[0] to parts[*count - 1] by colour; parts has room for as many as
- * there are ranks. colours and keys have a number for each rank; a rank whose colour is negative is in none. In a group
- * ranks are in the order of their keys, then of their old ranks. keys NULL: all alike. */
+ * this process has ranks. colours and keys have a number for each of those; a rank whose colour is negative is in none.
+ * In a group ranks are in the order of their keys, then of their old ranks. keys NULL: all alike. */
 int rl_comm_split(rl_comm comm, const int *colours, const int *keys, rl_comm *parts, int *count);
+
+/* The group of those who are left, once an operation has failed because a member was lost: cards that still answer, or
+ * processes that run and have not freed the group, in their order. Of processes all who are left call it, each when an
+ * operation has told it. The old group is still to be freed. Not for groups of seats. */
+int rl_comm_shrink(rl_comm comm, rl_comm *left);
 
 /* Bytes that a rank gives, and gets. Either may be NULL. */
 int rl_comm_bytes(rl_comm comm, const rl_operation *operation, int rank, uint64_t *gives, uint64_t *gets);
@@ -143,6 +153,13 @@ int rl_seat_join(rl_seat seat, const void *seats, int size, int rank, uint64_t n
 
 /* Frees the seat. With its last communicator its card is released. */
 int rl_seat_free(rl_seat seat);
+
+/* --- Where ranks are processes of one machine, and need no card --- */
+
+/* The group of all processes of a start, of which this one is what the environment says (rackloom comm run --hosts, or
+ * RACKLOOM_MEET and RACKLOOM_MEET_SECRET under another launcher). Waits until all have come. A process is one rank, so
+ * arrays have one entry. Once per process. An operation that is not done within timeout_ms fails; 0: 60 s. */
+int rl_hosts_join(uint32_t timeout_ms, rl_comm *comm);
 
 /* --- Operations --- */
 

@@ -11,6 +11,13 @@
 
 It is rackloom_comm.h by ctypes; librackloom_comm.so is where RACKLOOM_COMM_LIBRARY says, or on the loader's path. A
 rank that gets nothing gets None. Where arrays of ranks differ in length the operation is that of MPI with a v.
+Processes are a group without cards, each of them one rank (`rackloom comm run --hosts 2 -- python3 program.py`):
+
+    from rackloom_comm import Hosts
+
+    with Hosts() as hosts:
+        sum = hosts.allreduce(a)                        # this rank's array, and its result
+
 Elements are int8 to int64, float16 to float64, and bfloat16 where NumPy knows such a type.
 """
 
@@ -59,6 +66,9 @@ def _load():
         "rl_request_test": [handle, integer],
         "rl_request_free": [handle],
         "rl_comm_free": [handle],
+        "rl_comm_rank": [handle],
+        "rl_comm_shrink": [handle, place],
+        "rl_hosts_join": [ctypes.c_uint32, place],
     }.items():
         getattr(library, name).argtypes = arguments
     library.rl_comm_error.restype = ctypes.c_char_p
@@ -94,7 +104,7 @@ class Request:
     """An operation that was begun, or is ready to be."""
 
     def __init__(self, comm, operation, give, get):
-        size, self._handle, self._kept = comm.size, None, (comm, operation, give)
+        size, self._handle, self._kept = len(give), None, (comm, operation, give)
         self._get = get
         pointers = ctypes.c_void_p * size
         at = lambda arrays: pointers(*(None if a is None else a.ctypes.data for a in arrays))
@@ -273,6 +283,12 @@ class Communicator(_Operations):
         _call("rl_comm_split", self._open(), colours, keys and ints(*keys), parts, ctypes.byref(count))
         return [Communicator(_handle=ctypes.c_void_p(part)) for part in parts[: count.value]]
 
+    def shrink(self):
+        """The group of the cards that are left, once one was lost."""
+        made = ctypes.c_void_p()
+        _call("rl_comm_shrink", self._open(), ctypes.byref(made))
+        return type(self)(_handle=made)
+
     def close(self):
         """Waits until all that was begun is over. With the last group of a split the cards are released."""
         handle, self._handle = self._handle, None
@@ -284,3 +300,98 @@ class Communicator(_Operations):
 
     def __exit__(self, *_):
         self.close()
+
+
+class _OfHosts:
+    """Operations of hosts by name, on this rank's array; what is done with each is up to who makes it."""
+
+    def __init__(self, hosts, way):
+        self._hosts, self._way = hosts, way
+
+    def _do(self, kind, array, gives=True, gets=None, blocks=1, op="sum", root=0, peer=0):
+        (array,), dtype = _same([array])
+        if op not in _OPS:
+            raise ValueError(f"no operation `{op}`: {', '.join(_OPS)}")
+        if array.size % blocks:
+            raise ValueError(f"{array.size} elements do not make {blocks} parts")
+        operation = _Operation(_KINDS[kind], _TYPES[dtype.name], _OPS[op], root, peer, 0, array.size // blocks, None)
+        get = None if gets is None else np.empty(gets, dtype)
+        return self._way(Request(self._hosts, operation, [array if gives else None], [get]))
+
+    def _whole(self, array):
+        return self._hosts.size * np.size(array)
+
+    def barrier(self):
+        """Nobody goes on before all have come."""
+        return self._do("barrier", np.empty(0, np.int8))
+
+    def send(self, array, to, root=0):
+        """The root's array, to rank `to`. All ranks pass one of this length."""
+        rank = self._hosts.rank
+        gets = np.shape(array) if rank == to else None
+        return self._do("send", array, rank == root, gets, root=root, peer=to)
+
+    def sendrecv(self, array, by=1):
+        """The array of each, to the rank so many after it."""
+        return self._do("sendrecv", array, gets=np.shape(array), peer=by)
+
+    def broadcast(self, array, root=0):
+        """The root's array, to all. All ranks pass one of this length."""
+        return self._do("broadcast", array, self._hosts.rank == root, np.shape(array), root=root)
+
+    def scatter(self, array, root=0):
+        """A part of the root's array to each. All ranks pass one of this length."""
+        size = self._hosts.size
+        return self._do("scatter", array, self._hosts.rank == root, np.size(array) // size, size, root=root)
+
+    def gather(self, array, root=0):
+        """The arrays of all one behind the other, to the root."""
+        return self._do("gather", array, gets=self._whole(array) if self._hosts.rank == root else None, root=root)
+
+    def allgather(self, array):
+        """The arrays of all one behind the other, to all."""
+        return self._do("allgather", array, gets=self._whole(array))
+
+    def alltoall(self, array):
+        """A part of each array to each rank, which gets those for it one behind the other."""
+        return self._do("alltoall", array, gets=np.size(array), blocks=self._hosts.size)
+
+    def reduce(self, array, op="sum", root=0):
+        """The arrays of all, reduced, to the root."""
+        gets = np.shape(array) if self._hosts.rank == root else None
+        return self._do("reduce", array, gets=gets, op=op, root=root)
+
+    def allreduce(self, array, op="sum"):
+        """The arrays of all, reduced, to all."""
+        return self._do("allreduce", array, gets=np.shape(array), op=op)
+
+    def reduce_scatter(self, array, op="sum"):
+        """The arrays of all, reduced; of the result, a part to each."""
+        size = self._hosts.size
+        return self._do("reduce_scatter", array, gets=np.size(array) // size, blocks=size, op=op)
+
+
+class Hosts(_OfHosts):
+    """A group of processes, of which this is one. Operations take this rank's array and give what it gets, or None."""
+
+    def __init__(self, timeout=60.0, _handle=None):
+        self._handle = _handle
+        if _handle is None:
+            made = ctypes.c_void_p()
+            _call("rl_hosts_join", int(timeout * 1000), ctypes.byref(made))
+            self._handle = made
+        self.size, self.rank = _library.rl_comm_size(self._handle), _library.rl_comm_rank(self._handle)
+        super().__init__(self, lambda request: request.start().wait()[0])
+        self.begin = _OfHosts(self, Request.start)
+        self.prepare = _OfHosts(self, lambda request: request)
+
+    def split(self, colour, key=0):
+        """The group of the ranks with this colour, in the order of their keys; with None, None."""
+        part, count = ctypes.c_void_p(), ctypes.c_int()
+        colours, keys = (ctypes.c_int(-1 if colour is None else colour), ctypes.c_int(key))
+        places = [ctypes.byref(of) for of in (colours, keys, part, count)]
+        _call("rl_comm_split", self._open(), *places)
+        return Hosts(_handle=part) if count.value else None
+
+    _open, shrink, close = Communicator._open, Communicator.shrink, Communicator.close
+    __enter__, __exit__ = Communicator.__enter__, Communicator.__exit__

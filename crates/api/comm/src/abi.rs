@@ -71,7 +71,7 @@ fn handle(number: usize) -> Handle {
 }
 
 fn rank_of(comm: &Comm, rank: c_int) -> Result<usize, Failure> {
-    let size = comm.cards().len();
+    let size = comm.group().size();
     let found = usize::try_from(rank).ok().filter(|rank| *rank < size);
     found.ok_or_else(|| Failure::Invalid(format!("rank {rank} is not in a group of {size}")))
 }
@@ -98,12 +98,12 @@ unsafe fn request(comm: &Comm, operation: *const COperation, give: Give, get: Ge
 
 /// # Safety
 /// `operation` is null or is one, whose counts are null or as many as it has blocks.
-unsafe fn prepared(comm: &Comm, operation: *const COperation) -> Result<rackloom::Prepared, Failure> {
+unsafe fn prepared(comm: &Comm, operation: *const COperation) -> Result<crate::group::Ready, Failure> {
     // SAFETY: as the caller says.
     let operation = unsafe { operation.as_ref() };
     let operation = operation.ok_or_else(|| Failure::Invalid("the operation is NULL".to_owned()))?;
     // SAFETY: as the caller says.
-    let (operation, counts) = unsafe { operation.read(comm.cards().len()) }?;
+    let (operation, counts) = unsafe { operation.read(comm.group().size()) }?;
     comm.prepare(&operation, counts.as_deref())
 }
 
@@ -128,9 +128,44 @@ pub unsafe extern "C" fn rl_comm_open(
 }
 
 /// See the header.
+///
+/// # Safety
+/// `comm` may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_hosts_join(timeout_ms: u32, comm: *mut Handle) -> c_int {
+    call(|| {
+        let joined = open::hosts(timeout_ms)?;
+        // SAFETY: the caller hands over a place.
+        unsafe { put(comm, handle(COMMS.add(joined))) }
+    })
+}
+
+/// See the header.
+///
+/// # Safety
+/// `left` may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_comm_shrink(comm: Handle, left: *mut Handle) -> c_int {
+    call(|| {
+        let smaller = COMMS.get(comm.addr())?.shrink()?;
+        // SAFETY: the caller hands over a place.
+        unsafe { put(left, handle(COMMS.add(smaller))) }
+    })
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn rl_comm_rank(comm: Handle) -> c_int {
+    COMMS.get(comm.addr()).map_or(-1, |comm| match comm.group().own() {
+        [rank] => *rank as c_int,
+        _ => -1,
+    })
+}
+
+/// See the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn rl_comm_size(comm: Handle) -> c_int {
-    COMMS.get(comm.addr()).map_or(0, |comm| comm.cards().len() as c_int)
+    COMMS.get(comm.addr()).map_or(0, |comm| comm.group().size() as c_int)
 }
 
 /// See the header.
@@ -141,7 +176,7 @@ pub extern "C" fn rl_comm_size(comm: Handle) -> c_int {
 pub unsafe extern "C" fn rl_comm_card(comm: Handle, rank: c_int, name: *mut c_char, room: usize) -> c_int {
     call(|| {
         let comm = COMMS.get(comm.addr())?;
-        let card = comm.cards()[rank_of(&comm, rank)?].to_string();
+        let card = comm.group().name(rank_of(&comm, rank)?);
         if name.is_null() || room <= card.len() {
             return Err(Failure::Invalid(format!(
                 "the name has {} bytes, and there is room for {room}",
@@ -171,7 +206,7 @@ pub unsafe extern "C" fn rl_comm_split(
 ) -> c_int {
     call(|| {
         let comm = COMMS.get(comm.addr())?;
-        let size = comm.cards().len();
+        let size = comm.own();
         if colours.is_null() || parts.is_null() || count.is_null() {
             return Err(Failure::Invalid("colours, parts or count is NULL".to_owned()));
         }
@@ -231,7 +266,7 @@ pub unsafe extern "C" fn rl_comm_run(comm: Handle, operation: *const COperation,
         let comm = COMMS.get(comm.addr())?;
         // SAFETY: as the caller says.
         let request = Arc::new(unsafe { request(&comm, operation, give, get) }?);
-        comm.start(&request)?;
+        comm.run(&request)?;
         request_of = Some(request);
         Ok(())
     });

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write as _;
 
-use rackloom::{Cause, CommError, Error, PlanError};
+use rackloom::{Cause, CommError, Error, HostError, PlanError};
 
 /// Why a call of the library fails.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     Rack(Error),
     /// The group.
     Comm(CommError),
+    /// The group of hosts.
+    Host(HostError),
 }
 
 /// Success, and reasons, as the header has them.
@@ -29,6 +31,7 @@ const SIZE: c_int = 5;
 const TYPE: c_int = 6;
 const FAILED: c_int = 7;
 const TIMEOUT: c_int = 8;
+const LOST: c_int = 9;
 
 impl Failure {
     pub(crate) const fn code(&self) -> c_int {
@@ -38,6 +41,18 @@ impl Failure {
             Self::Rack(error) | Self::Comm(CommError::Rack(error)) => match error {
                 Error::Op(_) => CARD,
                 _ => NETWORK,
+            },
+            Self::Host(error) => match error {
+                HostError::Meet { .. } | HostError::Refused(_) | HostError::Missing { .. } => NETWORK,
+                HostError::Memory(_) | HostError::Groups(_) => SIZE,
+                HostError::Type { .. } => TYPE,
+                HostError::Timeout { .. } => TIMEOUT,
+                HostError::Gone { .. }
+                | HostError::Left { .. }
+                | HostError::GivenUp { .. }
+                | HostError::Read { .. }
+                | HostError::Broken => LOST,
+                _ => INVALID,
             },
             Self::Comm(CommError::Plan { source, .. }) => match source {
                 PlanError::Apart { .. } => APART,
@@ -57,6 +72,7 @@ impl Failure {
             Self::Invalid(text) | Self::Card(text) => return text.clone(),
             Self::Rack(error) => error,
             Self::Comm(error) => error,
+            Self::Host(error) => error,
         };
         let mut text = error.to_string();
         let mut next = error.source();
@@ -71,6 +87,12 @@ impl Failure {
 impl From<CommError> for Failure {
     fn from(error: CommError) -> Self {
         Self::Comm(error)
+    }
+}
+
+impl From<HostError> for Failure {
+    fn from(error: HostError) -> Self {
+        Self::Host(error)
     }
 }
 

@@ -4,10 +4,14 @@ use std::env;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rackloom::{CardInfo, ClaimOptions, Communicator, MacAddr, Net, NetError, PATIENCE, Rack, RackOptions, Seat};
+use rackloom::{
+    CardInfo, ClaimOptions, Communicator, HostGroup, HostStart, MacAddr, Net, NetError, PATIENCE, Rack, RackOptions,
+    Seat,
+};
 
 use crate::comm::Comm;
 use crate::failure::Failure;
+use crate::group::Group;
 
 /// How long a look for cards takes, and how often one is taken for cards that were named.
 const LOOK: Duration = Duration::from_millis(500);
@@ -30,8 +34,16 @@ pub(crate) fn comm(net: Option<&str>, cards: &str, timeout_ms: u32) -> Result<Co
     let (rack, limit) = connect(net, timeout_ms)?;
     let cards = find(&rack, cards)?;
     claim(&rack, &cards)?;
-    let own = (0..cards.len()).collect();
-    Comm::new(Communicator::new(rack, &cards, limit)?, own)
+    Comm::new(Group::of_cards(Communicator::new(rack, &cards, limit)?))
+}
+
+/// The group of processes that the environment says this one is of.
+pub(crate) fn hosts(timeout_ms: u32) -> Result<Comm, Failure> {
+    let mut start = HostStart::from_env()?;
+    if timeout_ms != 0 {
+        start.limit = Duration::from_millis(timeout_ms.into());
+    }
+    Comm::new(Group::of_hosts(HostGroup::join(&start)?))
 }
 
 impl Held {
@@ -59,7 +71,7 @@ impl Held {
             None => return Err(Failure::Invalid(format!("rank {rank} is not in a group of {}", seats.len()))),
         }
         let group = Communicator::join(Arc::clone(&self.rack), seats, rank, number, self.limit);
-        Comm::new(group, vec![rank])
+        Comm::new(Group::Cards(group, vec![rank]))
     }
 }
 

@@ -1,18 +1,21 @@
 //! Operations under way.
 #![allow(unsafe_code)]
 
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
 
 use bytes::Bytes;
-use rackloom::{Communicator, Prepared, Rack};
+use rackloom::{Communicator, HostGroup, HostPrepared, Prepared, Rack};
 use rackloom_sync::{lock, wait};
 
 use crate::failure::Failure;
+use crate::group::{Group, Ready};
 
 /// An operation that is ready, where its ranks' data is, and how it stands.
 #[derive(Debug)]
 pub(crate) struct Request {
-    prepared: Prepared,
+    prepared: Ready,
     buffers: Vec<Buffers>,
     state: Mutex<State>,
     bell: Condvar,
@@ -37,7 +40,7 @@ enum State {
 }
 
 impl Request {
-    pub(crate) fn new(prepared: Prepared, buffers: Vec<Buffers>) -> Self {
+    pub(crate) fn new(prepared: Ready, buffers: Vec<Buffers>) -> Self {
         Self { prepared, buffers, state: Mutex::new(State::Over(Ok(0))), bell: Condvar::new() }
     }
 
@@ -55,20 +58,40 @@ impl Request {
     }
 
     /// Does it, and says so.
-    pub(crate) fn perform(&self, comm: &Communicator<Arc<Rack>>) {
-        let result = self.operate(comm).map_err(Arc::new);
+    pub(crate) fn perform(&self, group: &Group) {
+        let result = self.operate(group).map_err(Arc::new);
         *lock(&self.state) = State::Over(result);
         self.bell.notify_all();
     }
 
-    fn operate(&self, comm: &Communicator<Arc<Rack>>) -> Result<u64, Failure> {
+    fn operate(&self, group: &Group) -> Result<u64, Failure> {
+        match (group, &self.prepared) {
+            (Group::Cards(comm, _), Ready::Cards(prepared)) => self.on_cards(comm, prepared),
+            (Group::Hosts(hosts, _), Ready::Hosts(prepared)) => self.among_hosts(hosts, prepared),
+            _ => unreachable!("a group prepares what it does"),
+        }
+    }
+
+    fn among_hosts(&self, hosts: &HostGroup, prepared: &HostPrepared) -> Result<u64, Failure> {
+        let [of] = self.buffers[..] else { unreachable!("a process is one rank") };
+        let began = Instant::now();
+        // A rank that does not want what it gets takes part all the same.
+        let mut unwanted = vec![0; if of.get == 0 { of.gets } else { 0 }];
+        let get = if of.get == 0 { unwanted.as_mut_ptr() } else { with_exposed_provenance_mut(of.get) };
+        // SAFETY: whoever began the operation leaves its buffers as they are until it is over, and there is room for
+        // what the rank gets.
+        unsafe { hosts.run_at(prepared, with_exposed_provenance(of.give), get) }?;
+        Ok(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn on_cards(&self, comm: &Communicator<Arc<Rack>>, prepared: &Prepared) -> Result<u64, Failure> {
         let give = |of: &Buffers| match of.gives {
             0 => Bytes::new(),
             // SAFETY: whoever began the operation leaves its buffers as they are until it is over.
             bytes => Bytes::copy_from_slice(unsafe { std::slice::from_raw_parts(of.give as *const u8, bytes) }),
         };
         let inputs: Vec<_> = self.buffers.iter().map(give).collect();
-        let done = comm.run_prepared(&self.prepared, &inputs)?;
+        let done = comm.run_prepared(prepared, &inputs)?;
         for (of, output) in self.buffers.iter().zip(&done.outputs).filter(|(of, _)| of.get != 0) {
             assert_eq!(of.gets, output.len());
             // SAFETY: as above, and there is room for as many bytes.

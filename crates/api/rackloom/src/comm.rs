@@ -165,6 +165,33 @@ impl<R: Deref<Target = Rack>> Communicator<R> {
         of.into_values().map(part).collect()
     }
 
+    /// The group of the cards that are left, in their order: of those that still answer and that this process holds.
+    /// A card that has started again is not among them before it is claimed again.
+    ///
+    /// # Errors
+    /// None is left; the network is lost.
+    ///
+    /// # Panics
+    /// If a rank is not of this process.
+    pub fn shrink(&self) -> Result<Self, CommError>
+    where
+        R: Clone,
+    {
+        assert_eq!(self.own.len(), self.cards.len(), "other processes have ranks of the group");
+        let mut why = None;
+        let mut left = Vec::new();
+        for place in &self.own {
+            match Seat::survey(&self.rack, &[place.card.mac]) {
+                Ok(_) => left.push(place.card.mac),
+                Err(error) => why = Some(error),
+            }
+        }
+        match (left.is_empty(), why) {
+            (true, Some(why)) => Err(why),
+            _ => Self::new(self.rack.clone(), &left, self.limit),
+        }
+    }
+
     /// The cards, rank by rank.
     pub fn cards(&self) -> &[CardName] {
         &self.cards

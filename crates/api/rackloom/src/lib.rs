@@ -58,6 +58,7 @@ pub use rackloom_host::{
     CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch, LaunchReport,
     LoadPhase, LoadReport, OpError, Work,
 };
+pub use rackloom_hosts::{HostError, HostGroup, HostPrepared, Secret as HostSecret, Start as HostStart};
 pub use rackloom_live::{Net, NetError, Ports};
 pub use rackloom_pager::{Access, PagerError};
 pub use rackloom_sign::Policy;

@@ -85,14 +85,26 @@ Examples:
   rackloom up --cards 4 --links full         in another terminal
   rackloom comm run allreduce                made numbers, on all cards
   rackloom comm run gather --ranks 0,2,3 --root 1 --type i16 --count 1000
-  rackloom comm run allreduce a.npy b.npy --ranks 0,1 --op max -o out")]
+  rackloom comm run allreduce a.npy b.npy --ranks 0,1 --op max -o out
+  rackloom comm run --hosts 2 -- ./program   a program's processes as ranks, without cards")]
 pub(crate) struct CommRun {
     /// What the cards do
-    pub(crate) operation: OperationName,
+    #[arg(required_unless_present = "hosts")]
+    pub(crate) operation: Option<OperationName>,
+    /// Start so many processes of PROGRAM on this machine instead, which join each other as ranks without cards
+    #[arg(long, value_name = "N", requires = "program", conflicts_with_all = ["operation", "ranks", "output"])]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) hosts: Option<u16>,
+    /// Let the system move --hosts from processor to processor. By default each has its own, if there are enough
+    #[arg(long, requires = "hosts")]
+    pub(crate) no_bind: bool,
     /// What each rank gives, rank by rank; for broadcast, scatter and send, what the root gives. Without files, numbers
     /// made from --seed
     #[arg(value_name = "FILE.npy", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
+    /// The program that --hosts starts, and its arguments
+    #[arg(last = true, value_name = "PROGRAM", requires = "hosts", value_hint = ValueHint::CommandName)]
+    pub(crate) program: Vec<std::ffi::OsString>,
     /// The cards, rank by rank, by name, unit number or address. Default: all that answer
     #[arg(long, value_name = "CARD,...", value_delimiter = ',')]
     pub(crate) ranks: Vec<String>,

@@ -19,5 +19,13 @@ int main(void) {
             check(numbers[rank][999] == rl_comm_size(comm), "a wrong sum");
     } while (code == RL_OK);
     printf("%d: %s\n", code, rl_comm_error());
-    return 0;
+    /* Those who are left go on. */
+    rl_comm left;
+    must(rl_comm_shrink(comm, &left));
+    must(rl_comm_free(comm));
+    check(rl_comm_size(left) == 2, "%d", rl_comm_size(left));
+    for (int rank = 0; rank < 2; rank++) numbers[rank][999] = rank + 5;
+    must(rl_comm_run(left, &sum, give, get));
+    check(numbers[0][999] == 11 && numbers[1][999] == 11, "a wrong sum");
+    return rl_comm_free(left);
 }

@@ -137,36 +137,57 @@ named!(Op, "operation");
 /// Puts `op` of each element of `into` and of `from`, in this order, into `into`. What is behind the last whole element
 /// stays.
 pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
+    apply(op, datatype, Way::After { into, from });
+}
+
+/// As [`reduce`], with the element of `from` first.
+pub fn reduce_before(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
+    apply(op, datatype, Way::Before { into, from });
+}
+
+/// Puts `op` of each element of `first` and of `second`, in this order, into `into`.
+pub fn combine(op: Op, datatype: Datatype, into: &mut [u8], first: &[u8], second: &[u8]) {
+    apply(op, datatype, Way::Both { into, first, second });
+}
+
+/// Which elements become one, and where.
+enum Way<'a> {
+    After { into: &'a mut [u8], from: &'a [u8] },
+    Before { into: &'a mut [u8], from: &'a [u8] },
+    Both { into: &'a mut [u8], first: &'a [u8], second: &'a [u8] },
+}
+
+fn apply(op: Op, datatype: Datatype, way: Way<'_>) {
+    // What is done is chosen once and not for each element: then the compiler makes vectors of elements.
     macro_rules! integers {
-        ($t:ty) => {
-            each(into, from, <$t>::from_le_bytes, <$t>::to_le_bytes, |a, b| match op {
-                Op::Sum => a.wrapping_add(b),
-                Op::Min => a.min(b),
-                Op::Max => a.max(b),
-                Op::Prod => a.wrapping_mul(b),
-                Op::And => a & b,
-                Op::Or => a | b,
-                Op::Xor => a ^ b,
-            })
-        };
+        ($t:ty) => {{
+            let (read, write) = (<$t>::from_le_bytes, <$t>::to_le_bytes);
+            match op {
+                Op::Sum => each(way, read, write, <$t>::wrapping_add),
+                Op::Min => each(way, read, write, Ord::min),
+                Op::Max => each(way, read, write, Ord::max),
+                Op::Prod => each(way, read, write, <$t>::wrapping_mul),
+                Op::And => each(way, read, write, |a, b| a & b),
+                Op::Or => each(way, read, write, |a, b| a | b),
+                Op::Xor => each(way, read, write, |a, b| a ^ b),
+            }
+        }};
     }
     macro_rules! floats {
         ($t:ty, $nan:expr) => {
             floats!(<$t>::from_le_bytes, <$t>::to_le_bytes, <$t>::from_bits($nan))
         };
-        ($read:expr, $write:expr, $nan:expr) => {
-            each(into, from, $read, $write, |a, b| {
-                let result = match op {
-                    Op::Sum => a + b,
-                    Op::Prod => a * b,
-                    // Not `min` and `max` of the language, which may choose either of two zeros.
-                    Op::Min if b < a || a.is_nan() => b,
-                    Op::Max if b > a || a.is_nan() => b,
-                    Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => a,
-                };
-                if result.is_nan() { $nan } else { result }
-            })
-        };
+        ($read:expr, $write:expr, $nan:expr) => {{
+            let write = |value| $write(if is_nan(value) { $nan } else { value });
+            match op {
+                Op::Sum => each(way, $read, write, |a, b| a + b),
+                Op::Prod => each(way, $read, write, |a, b| a * b),
+                // Not `min` and `max` of the language, which may choose either of two zeros.
+                Op::Min => each(way, $read, write, |a, b| if b < a || is_nan(a) { b } else { a }),
+                Op::Max => each(way, $read, write, |a, b| if b > a || is_nan(a) { b } else { a }),
+                Op::And | Op::Or | Op::Xor => each(way, $read, write, |a, _| a),
+            }
+        }};
     }
     let [(read_f16, write_f16), (read_bf16, write_bf16)] = [F16, BF16]
         .map(|half| (move |b| half.widen(u16::from_le_bytes(b)), move |value| half.narrow(value).to_le_bytes()));
@@ -183,21 +204,36 @@ pub fn reduce(op: Op, datatype: Datatype, into: &mut [u8], from: &[u8]) {
     }
 }
 
+/// Whether a value is no number, of whatever type.
+#[expect(clippy::eq_op, reason = "what is no number is not equal to itself")]
+fn is_nan<T: PartialEq + Copy>(value: T) -> bool {
+    value != value
+}
+
 /// The results that are no numbers.
 const QUIET_NAN_F32: u32 = 0x7fc0_0000;
 const QUIET_NAN_F64: u64 = 0x7ff8_0000_0000_0000;
 
 fn each<const N: usize, T>(
-    into: &mut [u8],
-    from: &[u8],
+    way: Way<'_>,
     read: impl Fn([u8; N]) -> T,
     write: impl Fn(T) -> [u8; N],
     op: impl Fn(T, T) -> T,
 ) {
-    let (into, _) = into.as_chunks_mut::<N>();
-    let (from, _) = from.as_chunks::<N>();
-    for (a, b) in into.iter_mut().zip(from) {
-        *a = write(op(read(*a), read(*b)));
+    match way {
+        Way::After { into, from } => {
+            let (into, from) = (into.as_chunks_mut::<N>().0, from.as_chunks::<N>().0);
+            into.iter_mut().zip(from).for_each(|(a, b)| *a = write(op(read(*a), read(*b))));
+        }
+        Way::Before { into, from } => {
+            let (into, from) = (into.as_chunks_mut::<N>().0, from.as_chunks::<N>().0);
+            into.iter_mut().zip(from).for_each(|(a, b)| *a = write(op(read(*b), read(*a))));
+        }
+        Way::Both { into, first, second } => {
+            let into = into.as_chunks_mut::<N>().0.iter_mut();
+            let from = first.as_chunks::<N>().0.iter().zip(second.as_chunks::<N>().0);
+            into.zip(from).for_each(|(to, (a, b))| *to = write(op(read(*a), read(*b))));
+        }
     }
 }
 
@@ -213,6 +249,24 @@ mod tests {
         assert_eq!(a, [i16::MIN, -2, -1].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
         reduce(Op::Xor, Datatype::I16, &mut a, &b);
         assert_eq!(a[2..4], (-2i16 ^ 3).to_le_bytes());
+    }
+
+    #[test]
+    fn which_element_is_first_does_not_depend_on_where_the_result_goes() {
+        for datatype in Datatype::ALL {
+            for op in Op::ALL.into_iter().filter(|op| op.takes(datatype)) {
+                // Zeros of both signs and NaNs are among them, of which the first counts.
+                let bytes = |seed: u8| (0..=255).map(move |i: u8| i.wrapping_mul(seed) ^ i >> 3).chain([0, 0, 0, 0x80]);
+                let (a, b): (Vec<u8>, Vec<u8>) = (bytes(37).collect(), bytes(91).rev().collect());
+                let (mut after, mut before, mut both) = (a.clone(), b.clone(), vec![0; a.len()]);
+                reduce(op, datatype, &mut after, &b);
+                reduce_before(op, datatype, &mut before, &a);
+                combine(op, datatype, &mut both, &a, &b);
+                let whole = a.len() / datatype.size() as usize * datatype.size() as usize;
+                assert_eq!(after[..whole], before[..whole], "{op} of {datatype}");
+                assert_eq!(after[..whole], both[..whole], "{op} of {datatype}");
+            }
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use check::{ProgramError, check};
 pub use config::{PATIENCE_LIVE_S, SequencerConfig};
 pub use context::Start;
 pub use counters::LinkCounters;
-pub use datatype::{Datatype, Op, reduce};
+pub use datatype::{Datatype, Op, combine, reduce, reduce_before};
 pub use group::Group;
 pub use memory::{Memory, MemoryFailed};
 pub use operation::{Buffers, Kind, Operation};

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 11] = [
     &["core/bridge", "core/collective", "core/role", "core/sign", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
     &["run/sandbox", "check/golden", "check/stranger"],
-    &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
+    &["run/sim", "run/live", "run/hosts", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "run/rack", "share/opencl-wire"],
     &["check/swarm", "check/conformance", "api/c", "api/comm"],
     &["check/study-diad", "check/study-saf", "share/opencl", "share/manager"],

@@ -2,6 +2,7 @@
 
 mod bench;
 mod expected;
+mod hosts;
 mod numbers;
 mod run;
 

@@ -55,16 +55,24 @@ struct RankReport {
 }
 
 pub(crate) fn run(cx: &Context, args: &CommRun) -> Result<Exit> {
+    match (args.hosts, args.operation) {
+        (Some(number), _) => super::hosts::run(cx, number.into(), args),
+        (None, Some(operation)) => on_cards(cx, args, operation),
+        (None, None) => unreachable!("the command line has one of them"),
+    }
+}
+
+fn on_cards(cx: &Context, args: &CommRun, name: OperationName) -> Result<Exit> {
     let rack = cx.connect()?;
     let (roster, cards) = super::claim(cx, &rack, &args.ranks)?;
     let size = cards.len();
-    for rank in [args.root].into_iter().chain((args.operation == OperationName::Send).then_some(args.to)) {
+    for rank in [args.root].into_iter().chain((name == OperationName::Send).then_some(args.to)) {
         if rank >= size {
             let what = format!("rank {rank} is not in a group of {size}");
             return Err(Failure::new(what).help("ranks count from 0, in the order of --ranks"));
         }
     }
-    let (operation, inputs) = given(args, size)?;
+    let (operation, inputs) = given(args, name, size)?;
     let comm = Communicator::new(&rack, &cards, cx.global.timeout)?;
     let operated = comm.run(&operation, &inputs)?;
     let check = |rank: usize| {
@@ -94,7 +102,7 @@ pub(crate) fn run(cx: &Context, args: &CommRun) -> Result<Exit> {
     };
     let report = CommReport {
         schema: "rackloom.comm-run/1",
-        operation: args.operation.name(),
+        operation: name.name(),
         datatype: operation.datatype.name(),
         op: operation.reduces().then_some(operation.op.name()),
         count: operation.count,
@@ -112,8 +120,8 @@ const fn has_root(kind: Kind) -> bool {
 }
 
 /// The operation, and what each rank gives: from files, or made.
-fn given(args: &CommRun, size: usize) -> Result<(Operation, Vec<Bytes>)> {
-    let kind = args.operation.kind(args.to, args.by);
+fn given(args: &CommRun, name: OperationName, size: usize) -> Result<(Operation, Vec<Bytes>)> {
+    let kind = name.kind(args.to, args.by);
     let is_blocks = matches!(kind, Kind::Scatter | Kind::Alltoall | Kind::ReduceScatter);
     let only_root = matches!(kind, Kind::Send { .. } | Kind::Broadcast | Kind::Scatter);
     let givers = if only_root { args.root..args.root + 1 } else { 0..size };
@@ -134,7 +142,7 @@ fn given(args: &CommRun, size: usize) -> Result<(Operation, Vec<Bytes>)> {
         let (datatype, arrays) = numbers::read(&args.inputs)?;
         if kind == Kind::Barrier || arrays.len() != givers.len() {
             let due = if kind == Kind::Barrier { 0 } else { givers.len() };
-            let what = format!("{} files for {}, which takes {due}", arrays.len(), args.operation.name());
+            let what = format!("{} files for {}, which takes {due}", arrays.len(), name.name());
             return Err(Failure::new(what).help("each rank that gives something has one file, in the order of ranks"));
         }
         let elements = arrays[0].len() as u64 / datatype.size();

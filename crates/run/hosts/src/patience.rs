@@ -1,0 +1,54 @@
+//! Waiting for another process: first without letting the processor go, since a word comes from another one in less
+//! than a system call takes, then by yielding, then by sleeping.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Looks before the processor is offered to others, where each rank has one; and where there are more ranks.
+const LOOKS: u32 = 200;
+const LOOKS_SHARED: u32 = 10;
+/// How long it is offered before the thread sleeps between looks, and how long it sleeps: at first, and at most.
+const YIELDS: Duration = Duration::from_millis(2);
+const NAP: Duration = Duration::from_micros(50);
+const NAP_MAX: Duration = Duration::from_millis(1);
+/// How often whoever waits looks who is there.
+const ROUND: Duration = Duration::from_millis(5);
+
+/// How many looks a group of so many ranks takes.
+pub(crate) fn looks(ranks: usize) -> u32 {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    if ranks <= processors { LOOKS } else { LOOKS_SHARED }
+}
+
+/// Waits until `ready`. `round` is called now and then with how long it has taken; its error ends the wait.
+pub(crate) fn until<E>(
+    looks: u32,
+    ready: impl Fn() -> bool,
+    mut round: impl FnMut(Duration) -> Result<(), E>,
+) -> Result<(), E> {
+    for _ in 0..looks {
+        if ready() {
+            return Ok(());
+        }
+        std::hint::spin_loop();
+    }
+    let began = Instant::now();
+    let (mut next, mut nap) = (ROUND, NAP);
+    loop {
+        if ready() {
+            return Ok(());
+        }
+        let waited = began.elapsed();
+        if waited >= next {
+            round(waited)?;
+            next = waited + ROUND;
+        }
+        if waited < YIELDS {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(nap);
+            nap = (nap * 2).min(NAP_MAX);
+        }
+    }
+}
