@@ -304,6 +304,37 @@ fn a_wrong_argument_of_a_linked_kernel_spoils_no_other() {
     }
 }
 
+/// Whoever gives no place for an event hears of a failure from the next call that waits, once.
+#[test]
+fn a_failure_that_nobody_has_an_event_of_is_the_queues() {
+    for bench in Bench::each(0) {
+        let (cl, queue) = (bench.cl, bench.queue());
+        let wrong = linked(&bench, MAYBE, c"k");
+        let buffer = bench.filled(&[0; 4]);
+        bench.set(wrong, 0, &1i64);
+        ok!(cl, clSetKernelArg(wrong, 1, 8, null()));
+        bench.set(wrong, 2, &3);
+        bench.set(wrong, 3, &5i64);
+        let launch = || ok!(cl, clEnqueueTask(queue, wrong, 0, null(), null_mut()));
+        launch();
+        assert_eq!(cl!(cl, clFinish(queue)), CL_INVALID_ARG_VALUE);
+        ok!(cl, clFinish(queue));
+        launch();
+        let mut bytes = [0u8; 4];
+        let into = bytes.as_mut_ptr().cast();
+        let read = || cl!(cl, clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 4, into, 0, null(), null_mut()));
+        assert_eq!(read(), CL_INVALID_ARG_VALUE);
+        assert_eq!(read(), CL_SUCCESS);
+        // Of one with an event the event tells.
+        let failed = bench.launch(queue, wrong, 1, &[]);
+        ok!(cl, clFinish(queue));
+        assert_eq!(bench.status(failed), CL_INVALID_ARG_VALUE);
+        ok!(cl, clReleaseEvent(failed));
+        ok!(cl, clReleaseKernel(wrong));
+        ok!(cl, clReleaseMemObject(buffer));
+    }
+}
+
 #[test]
 fn a_launch_that_does_not_run_sets_its_arguments() {
     for bench in Bench::each(0) {

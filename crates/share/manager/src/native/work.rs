@@ -32,8 +32,8 @@ pub struct Ticket {
     queued: u64,
 }
 
-/// Calls an enqueueing function with an empty wait list and, if the task needs one, an event as its last arguments, which
-/// are added here.
+/// Calls an enqueueing function with an empty wait list and, if the task needs one, an event as its last arguments,
+/// which are added here.
 macro_rules! enqueue {
     ($space:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let mut event: cl_event = null_mut();

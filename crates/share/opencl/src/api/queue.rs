@@ -142,6 +142,7 @@ pub unsafe extern "C" fn clFinish(queue: cl_command_queue) -> cl_int {
     status(|| {
         let queue = get::<Queue>(queue)?;
         queue.finish();
-        queue.device.board().session.check()
+        queue.device.board().session.check()?;
+        queue.outcome()
     })
 }

@@ -51,7 +51,7 @@ impl WaitList {
     }
 
     /// Enqueues a command behind events that [`Self::waits`] gave, and gives its own. A blocking one has ended on
-    /// return.
+    /// return. A failure that nobody can learn of from an event is the queue's.
     pub fn enqueue(
         self,
         queue: &Ref<Queue>,
@@ -60,7 +60,12 @@ impl WaitList {
         kind: Kind,
         mode: CallMode,
     ) -> Result<()> {
-        self.give(&enqueue(queue, command_type, waits, kind, mode)?);
-        Ok(())
+        let event = enqueue(queue, command_type, waits, kind, mode)?;
+        if self.own.is_null() {
+            event.tells_queue();
+        } else {
+            self.give(&event);
+        }
+        if mode == CallMode::NonBlocking { Ok(()) } else { queue.outcome() }
     }
 }

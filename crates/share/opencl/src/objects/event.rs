@@ -57,6 +57,8 @@ struct State {
     dependents: Vec<Arc<dyn Dependent>>,
     /// Threads that sleep on `changed`.
     sleepers: u32,
+    /// Whether the program cannot learn of a failure from it, so that the queue has to tell.
+    tells_queue: bool,
 }
 
 /// A function that takes the status: that for which it was set, or a negative one.
@@ -135,6 +137,7 @@ impl Event {
             callbacks: Vec::new(),
             dependents: Vec::new(),
             sleepers: 0,
+            tells_queue: false,
         };
         Self {
             context,
@@ -225,6 +228,19 @@ impl Event {
         free.into_iter().for_each(Dependent::satisfied);
     }
 
+    /// The program has not asked for it: a failure is for the queue to tell.
+    pub fn tells_queue(&self) {
+        let mut state = lock(&self.state);
+        state.tells_queue = true;
+        self.tell_queue(&state);
+    }
+
+    fn tell_queue(&self, state: &State) {
+        if state.tells_queue && self.status() < CL_COMPLETE {
+            self.queue.iter().for_each(|queue| queue.has_failed(self.status()));
+        }
+    }
+
     /// Sending failed after some parts.
     pub fn abandon(&self, why: Error) {
         let mut state = lock(&self.state);
@@ -278,6 +294,7 @@ impl Event {
         t.started = t.started.max(t.submitted);
         t.ended = t.ended.max(t.started);
         self.reach(&mut state, status);
+        self.tell_queue(&state);
         let dependents = std::mem::take(&mut state.dependents);
         self.wake(&state);
         drop(state);
@@ -373,5 +390,6 @@ impl Event {
 pub fn wait_all(events: &[Ref<Event>]) -> Result<()> {
     events.iter().for_each(|e| e.submit());
     events.iter().for_each(|e| e.wait());
-    ensure(events.iter().all(|e| e.status() == CL_COMPLETE), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    ensure(events.iter().all(|e| e.status() == CL_COMPLETE), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)?;
+    events.iter().filter_map(|e| e.queue.as_ref()).try_for_each(|queue| queue.outcome())
 }

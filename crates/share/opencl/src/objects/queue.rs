@@ -1,13 +1,15 @@
 //! Queues.
 
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use opencl_sys::{
-    CL_INVALID_COMMAND_QUEUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_int,
-    cl_queue_properties,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_int, cl_queue_properties,
 };
 use rackloom_sync::lock;
 
+use crate::error::{Error, Result};
 use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
@@ -24,6 +26,8 @@ pub struct Queue {
     pub array: Vec<cl_queue_properties>,
     /// Locked while a command is added, so that commands go out in the order of the queue.
     pub state: Mutex<QueueState>,
+    /// The first failure of a command without an event that the program has not heard of, or `CL_SUCCESS`.
+    failure: AtomicI32,
 }
 
 /// The events that new commands may have to wait for. An event holds its queue, so the queue must not hold events; an
@@ -64,7 +68,7 @@ impl Queue {
     pub fn new(context: Ref<Context>, device: Ref<Device>, properties: u64, array: Vec<cl_queue_properties>) -> Self {
         let in_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0;
         let state = QueueState { in_order, last: Weak::new(), barrier: Weak::new(), commands: Vec::new(), kept: 0 };
-        Self { context, device, properties, array, state: Mutex::new(state) }
+        Self { context, device, properties, array, state: Mutex::new(state), failure: AtomicI32::new(CL_SUCCESS) }
     }
 
     /// Whether its events have profiling times.
@@ -75,6 +79,25 @@ impl Queue {
     /// Submits all commands that were sent. Held commands are submitted when they are sent.
     pub fn flush(&self) {
         self.device.board().submit();
+    }
+
+    /// A command has failed, and nobody has its event.
+    pub fn has_failed(&self, status: cl_int) {
+        // The program itself has failed what such a command waits for.
+        if status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST {
+            let _ = self.failure.compare_exchange(CL_SUCCESS, status, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells once of such a failure, in a call that waits.
+    ///
+    /// # Errors
+    /// The command's.
+    pub fn outcome(&self) -> Result<()> {
+        match self.failure.swap(CL_SUCCESS, Ordering::AcqRel) {
+            CL_SUCCESS => Ok(()),
+            status => Err(Error(status)),
+        }
     }
 
     /// Waits until all commands have ended.
