@@ -1,5 +1,5 @@
 // Two floating-point numbers become one, as IEEE 754 has it: rounded to nearest, ties to even, with subnormals. The
-// least and the greatest of a number and a NaN is the number, of two zeros the left one. A result that is no number is
+// least and the greatest of a number and a NaN is the number, of two zeros the left one. A NaN that results is
 // the quiet NaN without sign and payload.
 //
 // One source for all types: a significand stands at the left end of so many places as the widest type needs, and what

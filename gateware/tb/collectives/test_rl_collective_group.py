@@ -31,7 +31,7 @@ LINK_DEAD, RESTARTED, PEER_FAILED, MEMORY_FAILED = 2, 3, 4, 7
 
 
 def elements(count, datatype):
-    """Some of whose sums and products are no numbers, or depend on the order; zeros have both signs."""
+    """Some of whose sums and products are NaNs, or depend on the order; zeros have both signs."""
     bits = 8 * datatype.size
     if datatype <= Datatype.I64:
         return random.randbytes(count * datatype.size)

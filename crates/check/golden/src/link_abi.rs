@@ -78,8 +78,8 @@ pub unsafe extern "C" fn rl_golden_reduce(
     answer(|| unsafe { put(&link::reduced(op, datatype, bytes(left, len)?, bytes(right, len)?)?, out, room) })
 }
 
-/// The program of a rank for an operation of a group, as it lies in memory, whose ranks are joined by these ports: row by
-/// row those of each rank to each, 0 for none. Refused if there is no plan.
+/// The program of a rank for an operation of a group, as it lies in memory, whose ranks are joined by these ports: row
+/// by row those of each rank to each, 0 for none. Refused if there is no plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_plan(
     links: *const u8,

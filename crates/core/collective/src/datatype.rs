@@ -65,7 +65,7 @@ impl Datatype {
 }
 
 /// How two elements become one. Sums and products of integers wrap. Of numbers and NaNs the least and the greatest are
-/// numbers. A result that is no number is the quiet NaN without sign and payload, whatever the operands' were: which one
+/// numbers. A NaN that results is the quiet NaN without sign and payload, whatever the operands' were: which one
 /// processors make differs, and results have the same bits everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -204,13 +204,13 @@ fn apply(op: Op, datatype: Datatype, way: Way<'_>) {
     }
 }
 
-/// Whether a value is no number, of whatever type.
-#[expect(clippy::eq_op, reason = "what is no number is not equal to itself")]
+/// Whether a value of whatever type is a NaN.
+#[expect(clippy::eq_op, reason = "a NaN is not equal to itself")]
 fn is_nan<T: PartialEq + Copy>(value: T) -> bool {
     value != value
 }
 
-/// The results that are no numbers.
+/// The NaNs that result.
 const QUIET_NAN_F32: u32 = 0x7fc0_0000;
 const QUIET_NAN_F64: u64 = 0x7ff8_0000_0000_0000;
 

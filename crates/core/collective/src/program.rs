@@ -38,8 +38,8 @@ pub enum Command {
         /// How many.
         length: u32,
     },
-    /// Puts `op` of what is at `to` and of what is at `from` to `to`, element by element. Both are the same elements, or
-    /// the two ranges do not overlap.
+    /// Puts `op` of what is at `to` and of what is at `from` to `to`, element by element. Both are the same elements,
+    /// or the two ranges do not overlap.
     Reduce {
         /// The operation.
         op: Op,
