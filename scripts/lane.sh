@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs a test program if it is of the lane that RACKLOOM_LANE names; to be cargo's runner of tests, which starts each in its
-# crate's folder. Three lanes run side by side:
+# crate's folder. Two lanes run side by side:
 #   virtual  what a test waits for is a number: simulations, studies, the core, the gateware in Verilator; all processor
-#   shared   sharing of boards: managers and their clients, which mostly wait
 #   real     sockets, processes and time-outs, which mostly wait: all the rest, and examples in the documentation
 set -euo pipefail
 case "$PWD:$1" in
@@ -10,7 +9,6 @@ case "$PWD:$1" in
   */crates/core/*:* | */crates/run/sim:* | */crates/run/verilated:* | */crates/run/builtin-roles:*) lane=virtual ;;
   */crates/check/conformance:* | */crates/check/fuzz:* | */crates/check/swarm:*) lane=virtual ;;
   */crates/check/golden:* | */crates/check/study-saf:* | */crates/check/study-diad:*) lane=virtual ;;
-  */crates/share/*:*) lane=shared ;;
   *) lane=real ;;
 esac
 if [ "$lane" != "$RACKLOOM_LANE" ]; then

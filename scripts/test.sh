@@ -44,30 +44,26 @@ tests() {
   cargo test --locked --workspace --features "$planted" "$@"
 }
 
-# All tests, also after one has failed, in three lanes side by side (`lane.sh`); the lane that is all processor gives way,
-# so that time-outs of the others are not put to the test. Those that failed come again at the very end, with what they said.
+# All tests, also after one has failed, in two lanes side by side (`lane.sh`); the lane that is all processor gives way, so
+# that time-outs of the other are not put to the test. Those that failed come again at the very end, with what they said.
 all_tests() {
-  local log status=0 runner lane pid pids=()
+  local log status=0 runner
   log=$(mktemp)
   runner=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
   local -x "CARGO_TARGET_${runner}_RUNNER=$PWD/scripts/lane.sh"
-  for lane in virtual shared; do
-    (
-      [ $lane = shared ] || renice -n 10 $BASHPID >/dev/null
-      RACKLOOM_LANE=$lane tests --tests --no-fail-fast
-    ) >"$log.$lane" 2>&1 &
-    pids+=($!)
-  done
+  (
+    renice -n 10 $BASHPID >/dev/null
+    RACKLOOM_LANE=virtual tests --tests --no-fail-fast
+  ) >"$log.virtual" 2>&1 &
+  local virtual=$!
   RACKLOOM_LANE=real tests --no-fail-fast 2>&1 | tee "$log" || status=$?
-  for pid in "${pids[@]}"; do
-    wait "$pid" || status=$?
-  done
-  cat "$log".{virtual,shared} | tee -a "$log"
+  wait $virtual || status=$?
+  tee -a "$log" <"$log.virtual"
   if [ $status != 0 ]; then
     phase_failures=$(grep -E -A 12 "panicked at|^error" "$log" | cut -c 1-300 | tail -n 120
       grep -E '^test .*FAILED$|^error: .* failed|^ +`.*`$' "$log" || true)
   fi
-  rm -f "$log" "$log".{virtual,shared}
+  rm -f "$log" "$log.virtual"
   return $status
 }
 
