@@ -599,7 +599,7 @@
 #define CSR_KEY_FRAME RL_WORD(0x300003B4u)
 // write acts, read: Orders something of the vault, unless it is BUSY: then what is written is lost.
 #define CSR_KEY_ORDER RL_WORD(0x300003B8u)
-// 0: a message begins. 1: it ends. 2: forget the key in SLOT. 3: forget the key of the session TARGET.
+// 0: a message begins. 1: it ends. 2: forget the key in SLOT. 3: forget the key in the receiver's slot TARGET.
 #define KEY_ORDER_OP_SHIFT 8u
 #define KEY_ORDER_OP_MASK 0x3u
 // The key: 0 the card's, 1 the former one of the card; 2 and 3 are the firmware's.
@@ -609,10 +609,10 @@
 #define KEY_ORDER_BYTES_SHIFT 4u
 #define KEY_ORDER_BYTES_MASK 0x7u
 // Where a message ends, what is made of it: 0 a tag, to be read; 1 a key that tags and 2 one that derives others, in
-// slot TARGET; 3 the key of the session TARGET.
+// slot TARGET; 3 the key in the receiver's slot TARGET.
 #define KEY_ORDER_TO_SHIFT 2u
 #define KEY_ORDER_TO_MASK 0x3u
-// A slot, or a session.
+// A slot; of the receiver, 0 and 1 sessions, 2 and 3 hosts.
 #define KEY_ORDER_TARGET_SHIFT 0u
 #define KEY_ORDER_TARGET_MASK 0x3u
 // What was ordered last was done: there was a key, and it may be used so.
@@ -631,6 +631,16 @@
 #define KEY_STORE_THERE 0x00000001u
 // read: The generations of the card's keys, in the order of the slots.
 #define CSR_KEY_GENERATION(i) RL_WORD(0x300003C0u + 4u * (i))
+// write acts: Tells the receiver whose key of claims it has. Before the key is replaced or forgotten it must not be
+// valid.
+#define CSR_KEY_HOST RL_WORD(0x300003C8u)
+// The key is there: what this host claims or releases under it goes on, whatever others send.
+#define KEY_HOST_VALID 0x00020000u
+// Which of the two.
+#define KEY_HOST_SLOT 0x00010000u
+// The host's.
+#define KEY_HOST_NUMBER_SHIFT 0u
+#define KEY_HOST_NUMBER_MASK 0xFFFFu
 // read: The tag that was made last, in the order of RING and TX; zeros if none was.
 #define CSR_KEY_TAG(i) RL_WORD(0x300003D0u + 4u * (i))
 

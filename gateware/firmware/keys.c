@@ -16,6 +16,8 @@
 // What a key is made for: crates/core/auth/src/key.rs.
 enum step { STEP_PAIR = 2, STEP_CLAIMS = 3, STEP_SESSION = 4 };
 enum direction { TO_CARD, TO_HOST };
+// The receiver's first slot of a host, behind those of sessions.
+#define RECEIVER_HOSTS 2u
 
 // A host that has claimed the card, or released it, under a tag.
 struct host {
@@ -31,6 +33,15 @@ static uint32_t asked_key;  // As `asked`, of a host that has not proven anythin
 static uint64_t sent;       // The last counter of an answer, by whatever key.
 static uint64_t card_nonce;
 static uint32_t newer;      // The session that was the last to begin.
+
+// Hosts whose key of claims the receiver has. Their claims go on whatever strangers send under their addresses, and of
+// what comes under others only as many as leave this firmware time: rl_auth_rx.
+static struct vouched {
+  bool is_there;
+  uint32_t number;
+  uint32_t key;  // The card's key from which it comes.
+} vouched[2];
+static uint32_t proven;     // The one that has proven itself last. It makes room for nobody who has not.
 static uint32_t counted[COUNTER_AUTH_REPLAY - COUNTER_AUTH_UNTAGGED + 1];
 
 void keys_start(void) {
@@ -166,6 +177,26 @@ static bool is_right(uint32_t card_key, uint32_t host, uint64_t counter) {
   return differs == 0;
 }
 
+// The receiver gets this host's key of claims, which is in the vault as a pair's. Who has not proven anything takes the
+// place of another such host, and changes nothing for one who is there.
+static void vouch(uint32_t of, uint32_t card_key, bool is_proven) {
+  uint32_t at = vouched[proven].is_there ? proven ^ 1 : proven;
+  for (uint32_t i = 0; i < 2; i++) {
+    if (vouched[i].is_there && vouched[i].number == of) at = i;
+  }
+  struct vouched *host = &vouched[at];
+  if (is_proven) proven = at;
+  bool same = host->is_there && host->number == of;
+  if (same && (!is_proven || host->key == card_key)) return;
+  WRITE(CSR_KEY_HOST, at * KEY_HOST_SLOT);
+  vault_begin(VAULT_PAIR);
+  vault_put(STEP_CLAIMS, 1);
+  host->is_there = vault_end(VAULT_SESSION, RECEIVER_HOSTS + at);
+  host->number = of;
+  host->key = card_key;
+  if (host->is_there) WRITE(CSR_KEY_HOST, KEY_HOST_VALID | at * KEY_HOST_SLOT | of);
+}
+
 static struct host *remember(uint32_t number) {
   if (known == HOSTS_MAX) return 0;
   hosts[known].number = number;
@@ -201,7 +232,9 @@ bool keys_admit(void) {
       drop(COUNTER_AUTH_REPLAY);
       return false;
     }
-    if (is_right(key, of, counter)) {
+    bool is_proven = is_right(key, of, counter);
+    vouch(of, key, is_proven);
+    if (is_proven) {
       if (host == 0) host = remember(of);
       if (host == 0) {
         drop(COUNTER_AUTH_UNKNOWN);

@@ -17,18 +17,19 @@ module rl_auth_split
   input  logic        ready_i,
   output rx_word_t    word_o,
   output logic        checked_o,
-  output logic        slot_o,
+  output logic [1:0]  slot_o,
   output logic [63:0] counter_o,
   output drop_e       cause_o,
   output logic        short_o,
   output logic        claims_o,
+  output logic        asks_o,
   output logic        cut_o,
   output logic        message_valid_o,
   input  logic        message_ready_i,
   output logic [63:0] message_o,
   output logic [7:0]  message_keep_o,
   output logic        message_last_o,
-  output logic        message_slot_o,
+  output logic [1:0]  message_slot_o,
   output logic [63:0] message_counter_o,
   output tag_t        message_tag_o,
   output logic        busy_o
@@ -40,10 +41,10 @@ module rl_auth_split
   (* anyseq *) logic [267:0] any_message;
   assign {word_ready_o, valid_o} = any_control;
   assign word_o = any_word;
-  assign {checked_o, slot_o, counter_o, short_o, claims_o, cut_o} = any_about[68:0];
+  assign {checked_o, slot_o, counter_o, short_o, claims_o, asks_o, cut_o} = any_about;
   assign cause_o = DropNone;
   assign {message_valid_o, message_o, message_keep_o, message_last_o, message_slot_o, message_counter_o,
-          message_tag_o} = any_message[266:0];
+          message_tag_o} = any_message;
 endmodule
 
 module rl_auth
@@ -56,7 +57,7 @@ module rl_auth
   input  logic        rst_ni,
   input  logic        key_valid_i,
   output logic        key_ready_o,
-  input  logic        key_slot_i,
+  input  logic [1:0]  key_slot_i,
   input  logic        key_forget_i,
   input  tag_t        key_i,
   input  logic        valid_i,
@@ -64,7 +65,7 @@ module rl_auth
   input  logic [63:0] data_i,
   input  logic [7:0]  keep_i,
   input  logic        last_i,
-  input  logic        slot_i,
+  input  logic [1:0]  slot_i,
   input  logic [31:0] boot_i,
   input  logic        to_host_i,
   input  logic [63:0] counter_i,
@@ -86,12 +87,12 @@ module rl_auth_window #(
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        clear_i,
-  input  logic        clear_slot_i,
-  input  logic        slot_i,
+  input  logic [1:0]  clear_slot_i,
+  input  logic [1:0]  slot_i,
   input  logic [63:0] counter_i,
   output logic        fresh_o,
   input  logic        take_i,
-  input  logic        take_slot_i,
+  input  logic [1:0]  take_slot_i,
   input  logic [63:0] take_counter_i,
   output logic        busy_o
 );

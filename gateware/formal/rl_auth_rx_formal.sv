@@ -2,6 +2,8 @@
 // What is checked:
 //   - a frame that was to be checked is shown without a cause against it, or with flag AUTH, only if the verdict that
 //     was taken with it says that its tag is right, its counter was fresh, and its key is still the one of then;
+//   - a claim or a release always goes on if all of that is so; of others only as many as there are left, and each that
+//     the analyzer takes leaves one less;
 //   - a verdict is taken with each frame that was to be checked, and with no other;
 //   - what is said of a frame stays as it is from its first word to its last;
 //   - a counter is remembered only of a frame that was shown as right and that the analyzer took, and of it alone.
@@ -25,7 +27,8 @@ module rl_auth_rx_formal
   tag_verdict_t verdict;
   rl_auth_rx #(
     .Words(16),
-    .FrameWords(8)
+    .FrameWords(8),
+    .ClaimCycles(20)
   ) u_dut (
     .clk_net_i(clk_i),
     .rst_net_ni(rst_n),
@@ -48,22 +51,30 @@ module rl_auth_rx_formal
   // What the frame that is next was described as.
   typedef struct packed {
     logic        checked;
-    logic        slot;
+    logic [1:0]  slot;
     logic [5:0]  age;
     logic [63:0] counter;
     drop_e       cause;
     logic        cut;
     logic        claims;
+    logic        asks;
   } about_t;
   about_t about;
   assign about = about_t'(u_dut.about);
   // As rl_auth_split is proven to describe it.
-  always_comb assume (!about.checked || about.cause == DropNone);
+  always_comb begin
+    assume (!about.checked || about.cause == DropNone);
+    assume (!about.claims || about.asks || !about.checked);
+    assume (!(about.asks && about.checked) || about.claims);
+    assume (about.cause != DropCrowded);
+  end
 
   // -- the verdicts that were taken
   logic open_q = 1'b0;  // A frame is shown,
   logic checked_q;      // which was to be checked,
   logic right_q;        // and was right in all.
+  logic asks_q;         // It is a claim or a release,
+  logic none_q;         // against which nothing spoke, and there was none left.
   logic [1:0] at_q;
   logic [63:0] counter_q;
   logic step, verdict_taken;
@@ -73,6 +84,8 @@ module rl_auth_rx_formal
     if (u_dut.decides && rst_n) begin
       open_q <= 1'b1;
       checked_q <= about.checked;
+      asks_q <= about.asks;
+      none_q <= u_dut.left_q == 0;
       right_q <= verdict_taken && u_dut.right && u_dut.fresh && about.age == u_dut.age_q[about.slot];
       counter_q <= about.counter;
       at_q <= '0;
@@ -110,8 +123,11 @@ module rl_auth_rx_formal
       // -- what is shown
       if (word_valid) begin
         ShownIsDecided_A : assert (open_q);
-        if (checked_q && verdict.cause == DropNone) OnlyRightPasses_A : assert (right_q);
-        if (checked_q && at_q == 1 && word.data[50]) OnlyRightIsFlagged_A : assert (right_q);
+        if (checked_q && !asks_q && verdict.cause == DropNone) OnlyRightPasses_A : assert (right_q);
+        if (checked_q && !asks_q && at_q == 1 && word.data[50])
+          OnlyRightIsFlagged_A : assert (right_q);
+        if (asks_q && verdict.cause == DropNone && none_q)
+          VouchedOrLeft_A : assert (checked_q && right_q);
         if (checked_q && right_q) RightPasses_A : assert (verdict.cause == DropNone);
       end
       if (inside_q && open_q) VerdictHolds_A : assert (verdict == said_q);
@@ -120,15 +136,25 @@ module rl_auth_rx_formal
         OnlyOfRight_A : assert (waits_q && ended_i && taken_i);
         ItsOwn_A : assert (u_dut.counter_q == remember_q);
       end
+      // -- how many are left
+      if (u_dut.spends) SpendsAreLeft_A : assert (u_dut.left_q != 0);
+      assert (u_dut.left_q <= 4 && u_dut.until_q < 20);
+      if (u_dut.spends_q) assert (u_dut.left_q != 0);
       // -- what induction has to know
       assert (open_q == (u_dut.state_q == 2'd2) && u_dut.state_q != 3);
       assert (u_dut.pending_q == waits_q);
       if (waits_q) assert (u_dut.counter_q == remember_q);
       if (waits_q) assert (u_dut.state_q != 2'd1 && !(open_q && checked_q));
       if (u_dut.state_q == 2'd1) assert (u_dut.about_valid && about.checked);
+      if (u_dut.state_q == 2'd1 && about.asks) assert (!u_dut.spends_q);
       if (open_q) begin
         assert (u_dut.proven_q == (checked_q && right_q) && u_dut.at_q == at_q);
-        if (checked_q) assert (u_dut.flag_q == right_q && (verdict.cause == DropNone) == right_q);
+        if (checked_q && !asks_q)
+          assert (u_dut.flag_q == right_q && (verdict.cause == DropNone) == right_q);
+        if (checked_q && right_q) assert (verdict.cause == DropNone);
+        if (asks_q && verdict.cause == DropNone && none_q) assert (checked_q && right_q);
+        assert (u_dut.asks_q == (asks_q && !(checked_q && right_q) && verdict.cause == DropNone));
+        if (u_dut.asks_q) assert (!u_dut.spends_q && u_dut.left_q != 0);
         if (checked_q) assert (u_dut.counter_q == counter_q);
       end
     end
@@ -138,5 +164,6 @@ module rl_auth_rx_formal
     Right_C : cover (step && word.last && checked_q && right_q && rst_n);
     Wrong_C : cover (step && word.last && checked_q && verdict.cause == DropWrong && rst_n);
     Remembered_C : cover (u_dut.take_counter && rst_n);
+    Crowded_C : cover (step && word.last && asks_q && verdict.cause == DropCrowded && rst_n);
   end
 endmodule

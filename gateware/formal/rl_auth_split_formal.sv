@@ -1,7 +1,8 @@
 // rl_auth_split with frames of any words at any pace, any sessions, and any rl_auth and queue behind it. What is
 // checked:
 //   - a frame goes on without a cause against it and without being checked only if its kind needs no tag of a session;
-//   - one is checked only by the key of a session whose owner it names as its sender;
+//   - one is checked only by the key of a session whose owner it names as its sender, or, if it is a claim or a
+//     release, by the key of claims of the host that it names;
 //   - a frame that is checked gives one message, one that is not gives none, and messages are in the frames' order;
 //   - the message has the frame's words up to the end of the payload, in order, and of the last one no byte beyond it;
 //   - with the message's end come the counter and the tag that stand behind the frame's payload, and no others.
@@ -23,8 +24,9 @@ module rl_auth_split_formal
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
-  logic word_ready, valid, checked, slot, short_trailer, claims, cut, busy;
-  logic message_valid, message_last, message_slot;
+  logic word_ready, valid, checked, short_trailer, claims, asks, cut, busy;
+  logic [1:0] slot, message_slot;
+  logic message_valid, message_last;
   logic [63:0] counter, message, message_counter;
   logic [7:0] message_keep;
   tag_t message_tag;
@@ -48,6 +50,7 @@ module rl_auth_split_formal
     .cause_o(cause),
     .short_o(short_trailer),
     .claims_o(claims),
+    .asks_o(asks),
     .cut_o(cut),
     .message_valid_o(message_valid),
     .message_ready_i,
@@ -91,15 +94,21 @@ module rl_auth_split_formal
   // -- who the sessions' owners were when the frame's first word went on
   logic [1:0] was_q;
   mac_addr_t [1:0] owner_q;
+  logic [1:0] vouched_q;
+  logic [1:0][15:0] host_q;
   always_ff @(posedge clk_i) begin
     if (goes && at_q == 0) begin
       was_q <= sessions_i.valid;
       owner_q <= sessions_i.owner;
+      vouched_q <= sessions_i.vouched;
+      host_q <= sessions_i.host;
     end
   end
 
   // -- which kinds need no tag of a session: by the rules of the wire, not by those of the block
-  logic open;
+  logic open, by_claims;
+  assign by_claims = ether_q[7:0] == EtherTypeSession[7:0] &&
+      kind_q[3:0] inside {KindSessionClaim[3:0], KindSessionRelease[3:0]};
   always_comb begin
     open = 1'b0;
     if (ether_q[7:0] == EtherTypeSession[7:0])
@@ -159,9 +168,12 @@ module rl_auth_split_formal
       if (ends && at_q > 1 && !checked && cause == DropNone)
         OnlyOpenGoesUnchecked_A : assert (open);
       if (ends && at_q > 1 && checked)
-        CheckedHasNoCause_A : assert (cause == DropNone && auth_q && !open);
+        CheckedHasNoCause_A : assert (cause == DropNone && auth_q && (!open || by_claims));
       if (ends && checked) begin
-        KeyIsTheSenders_A : assert (at_q > 1 && was_q[slot] && owner_q[slot] == src_q);
+        KeyIsTheSenders_A :
+        assert (at_q > 1 && slot[1] == by_claims &&
+            (slot[1] ? vouched_q[slot[0]] && src_q[47:24] == {8'h06, host_q[slot[0]]} :
+                       was_q[slot[0]] && owner_q[slot[0]] == src_q));
       end
       // -- one message each
       if (feeds && message_last) EachFromAFrame_A : assert (pending_q);
@@ -183,21 +195,27 @@ module rl_auth_split_formal
             held[23:16], held[3:0]
         ) && u_dut.auth_q == ((held[11:8] & FlagAuth) != 0));
         for (int i = 0; i < 2; i++)
-        assert (u_dut.match_q[i] == (was_q[i] && owner_q[i] == {src_q[47:32], held[63:32]}));
+        assert (u_dut.match_q[i] == (was_q[i] && owner_q[i] == {src_q[47:32], held[63:32]}) &&
+                u_dut.vouched_q[i] == (vouched_q[i] && {src_q[47:32], held[63:56]} == {8'h06, host_q[i]}));
         if (u_dut.checks_q) assert (!u_dut.word_q.last && u_dut.valid_q);
         assert (u_dut.valid_q);
       end
       if (at_q > 1) begin
         assert (u_dut.rule_q == rule_of(ether_q[7:0], kind_q[3:0]) && u_dut.auth_q == auth_q);
-        for (int i = 0; i < 2; i++) assert (u_dut.match_q[i] == (was_q[i] && owner_q[i] == src_q));
-        if (u_dut.match_q != 0) assert (u_dut.match_q[u_dut.slot_q]);
+        for (int i = 0; i < 2; i++)
+        assert (u_dut.match_q[i] == (was_q[i] && owner_q[i] == src_q) &&
+                u_dut.vouched_q[i] == (vouched_q[i] && src_q[47:24] == {8'h06, host_q[i]}));
+        assert (u_dut.slot_q[1] == u_dut.rule_q inside {RuleClaim, RuleRelease});
+        if (!u_dut.slot_q[1] && u_dut.match_q != 0) assert (u_dut.match_q[u_dut.slot_q[0]]);
+        if (u_dut.slot_q[1] && u_dut.vouched_q != 0) assert (u_dut.vouched_q[u_dut.slot_q[0]]);
       end
       if (at_q == 2) assert (u_dut.valid_q && u_dut.length_q == held[63:48]);
       if (at_q > 2)
         assert (u_dut.length_q == length_q && 17'(u_dut.last_at) == (bytes_of - 1'b1) >> 3);
       if (at_q != 0)
-        assert (u_dut.checks_q == (u_dut.auth_q && u_dut.match_q != 0 &&
-                                   u_dut.rule_q inside {RuleSession, RuleRenews} && !(at_q == 1 && u_dut.word_q.last)));
+        assert (u_dut.checks_q == (u_dut.auth_q && !(at_q == 1 && u_dut.word_q.last) &&
+                                   (u_dut.rule_q inside {RuleSession, RuleRenews} ? u_dut.match_q != 0 :
+                                    u_dut.rule_q inside {RuleClaim, RuleRelease} && u_dut.vouched_q != 0)));
       if (u_dut.valid_q && !u_dut.word_q.last) assert (u_dut.word_q.extra == '1);
       if (u_dut.next_valid_q && !u_dut.next_q.last) assert (u_dut.next_q.extra == '1);
       // The last word that waits, and what was fed before it.

@@ -58,6 +58,8 @@ class Vault:
     keys: dict[int, tuple[bytes, bool]] = field(default_factory=dict)  # And whether it derives.
     sessions: list[Session] = field(default_factory=lambda: [Session(), Session()])
     newer: int = 0
+    hosts: list[int | None] = field(default_factory=lambda: [None, None])  # Who may claim whatever others send,
+    claims: list[bytes | None] = field(default_factory=lambda: [None, None])  # and by which key.
     message: bytes | None = None
     slot: int = 0
     done: bool = False
@@ -76,7 +78,8 @@ class Vault:
         elif op == 1:
             self.end(count, to, target)
         elif op == 3:
-            self.session_key(target & 1, None)
+            assert target < 2, "the firmware puts another key in a host's place"
+            self.session_key(target, None)
         else:
             raise AssertionError("the firmware forgets no key of the vault")
 
@@ -93,10 +96,25 @@ class Vault:
         if to == SHOW:
             self.tag = made
         elif to == SESSION:
-            self.session_key(target & 1, made)
+            self.receiver_key(target, made)
         else:
             assert target >= 2
             self.keys[target] = made, to == DERIVES
+
+    def receiver_key(self, which: int, key: bytes) -> None:
+        if which < 2:
+            return self.session_key(which, key)
+        assert self.hosts[which - 2] is None, "a host that is vouched for loses its key"
+        self.claims[which - 2] = key
+        self.done = True
+
+    def vouch(self, word: int) -> None:
+        at, number = word >> 16 & 1, word & 0xFFFF
+        self.hosts[at] = number if word >> 17 & 1 else None
+        assert self.hosts[at] is None or self.claims[at], "a host is vouched for without a key"
+
+    def vouched(self) -> dict[int, bytes]:
+        return {of: key for of, key in zip(self.hosts, self.claims, strict=True) if of is not None}
 
     def session_key(self, which: int, key: bytes | None) -> None:
         assert not self.sessions[which].valid, "a session that is valid loses its key"
@@ -149,6 +167,8 @@ class KeysBoard(Board):
             self.vault.put(value, "big")
         elif address == C.CSR_KEY_ORDER:
             self.vault.order(value)
+        elif address == C.CSR_KEY_HOST:
+            self.vault.vouch(value)
         elif address == C.CSR_KEY_SESSION:
             owner = self.registers[C.CSR_KEY_OWNER_HI] << 32 | self.registers[C.CSR_KEY_OWNER_LO]
             self.vault.tell(owner, value)

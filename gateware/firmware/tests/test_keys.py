@@ -9,7 +9,7 @@ from bench import launch_body
 from headers import C, W
 from images import image
 from keys import GENERATION, KEY, OLD_KEY, OTHER, OWNER, RIVAL, STRANGER, claims_key, pair_key
-from wire import Frame, number
+from wire import Frame, mac, number
 
 
 def session_key(bench, host: int, theirs: int, ours: int, epoch: int, key: bytes = KEY) -> bytes:
@@ -71,6 +71,25 @@ def test_a_claim_that_is_not_the_hosts_hears_the_boot_number_and_has_no_effect(k
     assert bench.claim().epoch and bench.board.owner() == OWNER, "the host itself gets the card"
     bench.board.receive(bench.release_with(**forged))
     assert bench.board.owner() == OWNER
+
+
+def test_the_receiver_has_the_key_of_who_has_claimed_and_of_who_claims(keyed):
+    bench = keyed(keys=(KEY, OLD_KEY))
+    vouched = bench.board.vault.vouched
+    host = lambda mac: mac >> 24 & 0xFFFF  # noqa: E731
+    assert not vouched()
+    forged = {"key": bytes(16)}
+    bench.board.receive(bench.claim_with(RIVAL, **forged))
+    assert vouched() == {host(RIVAL): claims_key(RIVAL)}, "from now on the receiver knows the host from who forges"
+    bench.claim(counter=7)
+    assert vouched() == {host(OWNER): claims_key(OWNER), host(RIVAL): claims_key(RIVAL)}
+    others = [mac("06:77:00:00:00:01") + (n << 24) for n in range(5)]
+    for other in others:
+        bench.board.receive(bench.claim_with(other, **forged))
+        assert vouched() == {host(OWNER): claims_key(OWNER), host(other): claims_key(other)}
+    # Another generation in a forged claim changes nothing.
+    bench.board.receive(bench.claim_with(OWNER, generation=GENERATION - 1, **forged))
+    assert vouched()[host(OWNER)] == claims_key(OWNER)
 
 
 def test_each_byte_of_a_claim_counts(keyed):

@@ -2,7 +2,8 @@
 // what that does and tells of sessions, and the counters of frames dropped for their tags. protocol/registers.toml has
 // the registers' meaning.
 //
-// A session's key goes to receiver and sender. It is there when both have taken it, and the vault is busy until then.
+// A session's key goes to receiver and sender, a host's key of claims to the receiver alone. It is there when all have
+// taken it, and the vault is busy until then.
 module rl_auth_card
   import rl_csr_pkg::*;
   import rl_control_pkg::keys_ctl_t;
@@ -48,8 +49,13 @@ module rl_auth_card
       sessions_q.epoch[slot] <= word[KeySessionEpochLsb+:KeySessionEpochWidth];
       if (valid) sessions_q.newer <= slot;
     end
+    if (writes(CsrKeyHost[4:0])) begin
+      sessions_q.vouched[word[KeyHostSlotBit]] <= word[KeyHostValidBit];
+      sessions_q.host[word[KeyHostSlotBit]] <= word[KeyHostNumberLsb+:KeyHostNumberWidth];
+    end
     if (!rst_ni) begin
       sessions_q.valid <= '0;
+      sessions_q.vouched <= '0;
       sessions_q.newer <= 1'b0;
     end
   end
@@ -84,14 +90,15 @@ module rl_auth_card
     .session_ready_i(session_ready)
   );
 
-  // -- a session's key, to both
-  logic rx_has_q, tx_has_q;
-  assign session_ready = (rx_has_q || rx_ready_i) && (tx_has_q || tx_ready_i);
+  // -- a session's key, to both; a host's, to the receiver
+  logic rx_has_q, tx_has_q, rx_alone;
+  assign rx_alone = session.slot[1];
+  assign session_ready = (rx_has_q || rx_ready_i) && (tx_has_q || tx_ready_i || rx_alone);
   always_comb begin
     rx_key_o = session;
     tx_key_o = session;
     rx_key_o.valid = session.valid && !rx_has_q;
-    tx_key_o.valid = session.valid && !tx_has_q;
+    tx_key_o.valid = session.valid && !tx_has_q && !rx_alone;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !session.valid || session_ready) {rx_has_q, tx_has_q} <= '0;

@@ -9,9 +9,14 @@ package rl_auth_pkg;
 
   // Sessions whose keys the card holds: the present claim's, and that of the claim before.
   localparam int unsigned Sessions = 2;
+  // Hosts whose key of claims the receiver holds, in the slots behind the sessions'.
+  localparam int unsigned Pairs = 2;
+  localparam logic [7:0] HostFirst = 8'h06;  // The first byte of the address of a host with a key.
 
-  // What the firmware says of them. A session is valid when its key has been taken.
+  // What the firmware says of them. A session is valid when its key has been taken, and a host likewise.
   typedef struct packed {
+    logic [Pairs-1:0]          vouched;
+    logic [Pairs-1:0][15:0]    host;   // By its number.
     logic [Sessions-1:0]       valid;
     mac_addr_t [Sessions-1:0]  owner;
     logic [Sessions-1:0][15:0] epoch;
@@ -19,12 +24,13 @@ package rl_auth_pkg;
     logic [31:0]               boot;   // The card's boot number, steady.
   } sessions_t;
 
-  // A session's key, which replaces the one that is there; or there is none any more.
+  // A session's key, or with the slot's upper bit a host's key of claims, which the receiver alone has. It replaces the
+  // one that is there; or there is none any more.
   typedef struct packed {
-    logic valid;
-    logic slot;
-    logic forget;
-    tag_t key;
+    logic       valid;
+    logic [1:0] slot;
+    logic       forget;
+    tag_t       key;
   } session_key_t;
 
   // What a key store says: a key for one of the card's two slots, or that there is none any more. It holds until it is
@@ -64,13 +70,13 @@ package rl_auth_pkg;
     VaultBegin         = 2'd0,  // A message comes, for the key in this slot.
     VaultEnd           = 2'd1,  // It ends: make its tag.
     VaultForget        = 2'd2,  // There is no key any more in this slot,
-    VaultForgetSession = 2'd3   // or of the session `target`.
+    VaultForgetSession = 2'd3   // or in the receiver's slot `target`.
   } vault_op_e;
   typedef enum logic [1:0] {
     VaultShow    = 2'd0,  // The tag is shown;
     VaultTags    = 2'd1,  // what comes out is a key of slot `target` that tags,
     VaultDerives = 2'd2,  // or that derives others,
-    VaultSession = 2'd3   // or the key of the session `target`.
+    VaultSession = 2'd3   // or the key in the receiver's slot `target`: a session's, or a host's of claims.
   } vault_to_e;
   typedef struct packed {
     vault_op_e  op;

@@ -6,6 +6,10 @@
 // trailer is payload, since the firmware judges them. The verdict is beside a frame's words from its first to its last.
 // What becomes of the frame says the analyzer: a wrong tag is the last cause for which it drops one.
 //
+// Claims and releases cost the firmware thousands of cycles each. One whose tag is right by a key of claims that is
+// here always goes on; of all others ClaimBurst at once and one in ClaimCycles, whatever comes. The firmware judges
+// them all by itself: this only keeps strangers from keeping it busy.
+//
 // A counter is remembered when the analyzer has taken the frame; until then the next frame with a tag waits.
 module rl_auth_rx
   import rl_wire_pkg::*;
@@ -15,7 +19,9 @@ module rl_auth_rx
 #(
   parameter int unsigned PerCycle = 3,       // Rounds, see rl_tag: 3 for words in each cycle.
   parameter int unsigned Words = 2048,       // A power of two, twice FrameWords or nearly so.
-  parameter int unsigned FrameWords = 1152   // Of a longer frame the rest is cut off.
+  parameter int unsigned FrameWords = 1152,  // Of a longer frame the rest is cut off.
+  parameter int unsigned ClaimCycles = 39_000, // A quarter of a millisecond,
+  parameter int unsigned ClaimBurst = 4        // and as many as take a good half of it to judge, four times over.
 ) (
   input  logic         clk_net_i,
   input  logic         rst_net_ni,
@@ -45,24 +51,27 @@ module rl_auth_rx
   typedef logic [AgeW-1:0] age_t;
   typedef struct packed {
     logic        checked;
-    logic        slot;
-    age_t        age;      // Of the session whose key it was checked by.
+    logic [1:0]  slot;
+    age_t        age;      // Of the key that it was checked by.
     logic [63:0] counter;
     drop_e       cause;
     logic        cut;
     logic        claims;
+    logic        asks;
   } about_t;
+  localparam int unsigned Keys = Sessions + Pairs;
 
   // -- in
-  logic part_valid, part_ready, message_valid, message_ready, message_last, message_slot;
+  logic part_valid, part_ready, message_valid, message_ready, message_last;
+  logic [1:0] message_slot;
   logic [63:0] message, message_counter;
   logic [7:0] message_keep;
   logic splits;
   tag_t message_tag;
   rx_word_t part;
   about_t about_in, about;
-  logic slot_in;
-  age_t [Sessions-1:0] age_q;
+  logic [1:0] slot_in;
+  age_t [Keys-1:0] age_q;
   rl_auth_split #(
     .FrameWords(FrameWords)
   ) u_split (
@@ -81,6 +90,7 @@ module rl_auth_rx
     .cause_o(about_in.cause),
     .short_o(about_in.cut),
     .claims_o(about_in.claims),
+    .asks_o(about_in.asks),
     .cut_o,
     .message_valid_o(message_valid),
     .message_ready_i(message_ready),
@@ -101,7 +111,7 @@ module rl_auth_rx
   logic unused_known;
   rl_auth #(
     .PerCycle(PerCycle),
-    .Keys(Sessions)
+    .Keys(Keys)
   ) u_auth (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -172,11 +182,11 @@ module rl_auth_rx
   // -- counters
   logic fresh, window_busy, pending_q, take_counter;
   assign busy_o = splits || words != 0 || valid || pending_q || window_busy;
-  logic slot_q;
+  logic [1:0] slot_q;
   age_t pending_age_q;
   logic [63:0] counter_q;
   rl_auth_window #(
-    .Slots(Sessions)
+    .Slots(Keys)
   ) u_window (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -199,16 +209,26 @@ module rl_auth_rx
   } state_e;
   state_e state_q;
   logic [1:0] at_q;  // Word of the frame; 3 for all beyond.
-  logic flag_q, claims_q, proven_q, ends, decides;
+  logic flag_q, claims_q, proven_q, ends, decides, vouched, waits;
+  logic
+      asks_q,
+      spends_q;  // A claim is shown that nobody vouches for; one has ended, and may have been taken.
+  logic [$clog2(ClaimBurst):0] left_q;  // Of those that may go on.
   drop_e cause;
-  assign decides = about.checked ? state_q == Look && judged : state_q == Idle && about_valid;
+  assign waits = about.asks && spends_q;
+  assign decides = about.checked ? state_q == Look && judged : state_q == Idle && about_valid && !waits;
   assign about_take = decides;
   assign take_verdict = decides && about.checked;
   assign take = state_q == Show && word_ready_i;
   assign ends = take && valid && word.last;
+  assign vouched = about.checked && about.age == age_q[about.slot] && fresh && right;
   always_comb begin
     cause = about.cause;
-    if (about.checked) begin
+    if (about.asks) begin
+      // A wrong tag may be one by another generation of keys: that is for the firmware.
+      if (about.checked && about.age == age_q[about.slot] && right && !fresh) cause = DropReplay;
+      else if (cause == DropNone && !vouched && left_q == 0) cause = DropCrowded;
+    end else if (about.checked) begin
       if (about.age != age_q[about.slot]) cause = DropUnknown;
       else if (!fresh) cause = DropReplay;
       else if (!right) cause = DropWrong;
@@ -222,8 +242,8 @@ module rl_auth_rx
     end else begin
       unique case (state_q)
         Idle:
-        if (about_valid && !about.checked) state_q <= Show;
-        else if (about_valid && !pending_q && !window_busy) state_q <= Look;
+        if (decides) state_q <= Show;
+        else if (about_valid && about.checked && !pending_q && !window_busy && !waits) state_q <= Look;
         Look: if (judged) state_q <= Show;
         default: if (ends) state_q <= Idle;
       endcase
@@ -234,12 +254,33 @@ module rl_auth_rx
   always_ff @(posedge clk_net_i) begin
     if (decides) begin
       verdict_o <= '{cause: cause, cut: about.cut};
-      proven_q <= about.checked && cause == DropNone;
-      flag_q <= about.checked ? cause == DropNone : about.claims;
+      proven_q <= vouched;
+      asks_q <= about.asks && !vouched && cause == DropNone;
+      flag_q <= about.asks ? about.claims : vouched;
       claims_q <= about.claims;
       at_q <= '0;
     end else if (take && valid && at_q != '1) begin
       at_q <= at_q + 1'b1;
+    end
+  end
+
+  // -- claims that nobody vouches for
+  logic [$clog2(ClaimCycles+1)-1:0] until_q;
+  logic refills, spends;
+  assign refills = until_q == 0;
+  assign spends = ended_i && taken_i && spends_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      spends_q <= 1'b0;
+      until_q <= '0;
+      left_q <= ($clog2(ClaimBurst) + 1)'(ClaimBurst);
+    end else begin
+      if (ends && asks_q) spends_q <= 1'b1;
+      else if (ended_i) spends_q <= 1'b0;
+      until_q <= refills ? ($bits(until_q))'(ClaimCycles - 1) : until_q - 1'b1;
+      if (spends && !refills) left_q <= left_q - 1'b1;
+      else if (refills && !spends && left_q != ($bits(left_q))'(ClaimBurst))
+        left_q <= left_q + 1'b1;
     end
   end
 

@@ -25,11 +25,12 @@ module rl_auth_split
   input  logic        ready_i,
   output rx_word_t    word_o,
   output logic        checked_o,   // A verdict of rl_auth will come.
-  output logic        slot_o,      // By this session's key,
+  output logic [1:0]  slot_o,      // By the key in this slot,
   output logic [63:0] counter_o,   // with this counter.
   output drop_e       cause_o,     // Else: why it is to be dropped.
   output logic        short_o,     // Its trailer is cut short.
-  output logic        claims_o,    // It is a claim or a release.
+  output logic        claims_o,    // It is a claim or a release with a trailer.
+  output logic        asks_o,      // It is a claim or a release.
   output logic        cut_o,       // It was too long; for one cycle, as it goes on.
 
   // To rl_auth.
@@ -38,7 +39,7 @@ module rl_auth_split
   output logic [63:0] message_o,
   output logic [7:0]  message_keep_o,
   output logic        message_last_o,
-  output logic        message_slot_o,
+  output logic [1:0]  message_slot_o,
   output logic [63:0] message_counter_o,
   output tag_t        message_tag_o,
 
@@ -97,9 +98,13 @@ module rl_auth_split
   // -- with the first word: whose it is, and what it is
   logic [63:0] bytes, next_bytes;
   mac_addr_t src;
-  logic [1:0] match, match_q;
+  logic [1:0]
+      match,
+      match_q,
+      vouched,
+      vouched_q;  // Sessions of its sender, and the key of its sender's claims.
   rule_e rule, rule_q;
-  logic auth, auth_q, epochs_q, checks, checks_q;
+  logic auth, auth_q, epochs_q, checks, checks_q, by_claims;
   assign bytes = {<<8{word_q.data}};
   assign next_bytes = {<<8{next_q.data}};
   assign src = {bytes[15:0], next_bytes[63:32]};
@@ -108,16 +113,23 @@ module rl_auth_split
   for (genvar i = 0; i < Sessions; i++) begin : gen_match
     assign match[i] = sessions_i.valid[i] && sessions_i.owner[i] == src;
   end
+  for (genvar i = 0; i < Pairs; i++) begin : gen_vouched
+    assign vouched[i] = sessions_i.vouched[i] && src[47:24] == {HostFirst, sessions_i.host[i]};
+  end
+  assign by_claims = rule inside {RuleClaim, RuleRelease};
   // A frame that ends before its third word has no trailer, whatever it says.
-  assign checks = !word_q.last && !next_q.last && auth && match != 0 && rule inside {RuleSession, RuleRenews};
+  assign checks = !word_q.last && !next_q.last && auth &&
+      ((match != 0 && rule inside {RuleSession, RuleRenews}) || (vouched != 0 && by_claims));
 
   // -- with the second one: the session, and how long the frame says that it is
-  logic slot_q, older;
+  logic [1:0] slot_q;
+  logic older;
   logic [15:0] length_q;
   assign older = !sessions_i.newer;
   always_ff @(posedge clk_i) begin
     if (moves && at_q == 0) begin
       match_q <= match;
+      vouched_q <= vouched;
       rule_q <= rule;
       auth_q <= auth && !word_q.last;
       checks_q <= checks;
@@ -125,10 +137,11 @@ module rl_auth_split
     end
     if (moves && at_q == 1) begin
       length_q <= next_bytes[63:48];
-      slot_q <= sessions_i.newer;
-      if (match_q[older] && (!match_q[sessions_i.newer] ||
+      slot_q <= {1'b0, sessions_i.newer};
+      if (rule_q inside {RuleClaim, RuleRelease}) slot_q <= {1'b1, !vouched_q[0]};
+      else if (match_q[older] && (!match_q[sessions_i.newer] ||
                              (epochs_q && next_bytes[47:32] == sessions_i.epoch[older])))
-        slot_q <= older;
+        slot_q <= {1'b0, older};
     end
   end
 
@@ -137,7 +150,7 @@ module rl_auth_split
   at_t last_at, trailer_at;
   logic is_checked, feeds, keeps, whole_q;
   logic inside_message;
-  logic tail_slot_q;
+  logic [1:0] tail_slot_q;
   logic [63:0] tail_word_q;
   logic [7:0] tail_keep_q;
   assign trailer_at = HeadWords + at_t'(length_q[15:3]);
@@ -198,6 +211,7 @@ module rl_auth_split
   assign checked_o = is_checked;
   assign slot_o = slot_q;
   assign short_o = auth_q && came < 17'(length_q) + Beside;
+  assign asks_o = at_q > 2 && rule_q inside {RuleClaim, RuleRelease};
   assign claims_o = auth_q && rule_q inside {RuleClaim, RuleRelease};
   always_comb begin
     cause_o = DropNone;
@@ -209,5 +223,5 @@ module rl_auth_split
   logic unused;
   assign unused = ^{next_q.cut, next_q.bad, next_q.extra, bytes[63:16], next_bytes[31:24], next_bytes[15:12],
                     next_bytes[7:4], sessions_i.boot, trailer_bytes[0][63:32], trailer_bytes[1][31:0],
-                    trailer_bytes[2], trailer_bytes[3], both[127:64]};
+                    trailer_bytes[2], trailer_bytes[3], both[127:64], vouched_q[1]};
 endmodule

@@ -134,7 +134,7 @@ module rl_auth_tx
   // A key is not taken while a frame by the one in its place is under way: its counter would be another key's.
   logic [Sessions-1:0][4:0] under_way_q;  // Frames that have begun and have no tag yet.
   logic key_free, auth_key_ready;
-  assign key_free = under_way_q[key_i.slot] == 0 && !(moves && at_q == 0 && seals);
+  assign key_free = under_way_q[key_i.slot[0]] == 0 && !(moves && at_q == 0 && seals);
   assign key_ready_o = auth_key_ready && key_free;
   assign key_take = key_i.valid && key_ready_o;
   always_ff @(posedge clk_net_i) begin
@@ -146,7 +146,7 @@ module rl_auth_tx
   end
   always_ff @(posedge clk_net_i) begin
     if (moves && closes) sent_q[slot_q] <= counter;
-    if (key_take) sent_q[key_i.slot] <= '0;
+    if (key_take) sent_q[key_i.slot[0]] <= '0;
   end
   rl_auth #(
     .PerCycle(PerCycle),
@@ -156,7 +156,7 @@ module rl_auth_tx
     .rst_ni(rst_net_ni),
     .key_valid_i(key_i.valid && key_free),
     .key_ready_o(auth_key_ready),
-    .key_slot_i(key_i.slot),
+    .key_slot_i(key_i.slot[0]),
     .key_forget_i(key_i.forget),
     .key_i(key_i.key),
     .valid_i(pushes && feeds && words_ready && abouts_ready),
@@ -296,5 +296,6 @@ module rl_auth_tx
   end
 
   logic unused;
-  assign unused = ^{sessions_i.epoch, bytes[15:0], next_bytes[47:32], next_bytes[15:12], next_bytes[7:4], about_q.slot};
+  assign unused = ^{sessions_i.vouched, sessions_i.host, sessions_i.epoch, key_i.slot[1], bytes[15:0],
+                    next_bytes[47:32], next_bytes[15:12], next_bytes[7:4], about_q.slot};
 endmodule

@@ -191,7 +191,7 @@ module rl_auth_vault
   end
   assign session_o = '{
           valid: state_q == Session,
-          slot: order_q.target[0],
+          slot: order_q.target,
           forget: order_q.op == VaultForgetSession,
           key: key_q
       };

@@ -486,6 +486,13 @@ package rl_csr_pkg;
   localparam int unsigned KeyStoreThereBit = 0;
   // KEY_GENERATION: read. The generations of the card's keys, in the order of the slots.
   localparam csr_word_t CsrKeyGeneration = 8'hf0;
+  // KEY_HOST: write acts. Tells the receiver whose key of claims it has. Before the key is replaced
+  // or forgotten it must not be valid.
+  localparam csr_word_t CsrKeyHost = 8'hf2;
+  localparam int unsigned KeyHostValidBit = 17;
+  localparam int unsigned KeyHostSlotBit = 16;
+  localparam int unsigned KeyHostNumberLsb = 0;
+  localparam int unsigned KeyHostNumberWidth = 16;
   // KEY_TAG: read. The tag that was made last, in the order of RING and TX; zeros if none was.
   localparam csr_word_t CsrKeyTag = 8'hf4;
 

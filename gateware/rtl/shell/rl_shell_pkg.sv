@@ -110,7 +110,8 @@ package rl_shell_pkg;
     DropUnknown   = 4'd9,
     DropWrong     = 4'd10,
     DropReplay    = 4'd11,
-    DropIgnored   = 4'd12  // It is not counted.
+    DropIgnored   = 4'd12, // It is not counted.
+    DropCrowded   = 4'd13  // It is one of too many, and counts like those that find no room.
   } drop_e;
 
   // What the receive side counts, each for one cycle.

@@ -47,9 +47,9 @@ class Card(Registers):
             ready_i.value = ready
             await RisingEdge(self.dut.clk_i)
             told = int(key_o.value)
-            if ready and told >> 130:
+            if ready and told >> 131:
                 key = (told & (1 << 128) - 1).to_bytes(16, "little")
-                self.keys[side].append((told >> 129 & 1, None if told >> 128 & 1 else key))
+                self.keys[side].append((told >> 129 & 3, None if told >> 128 & 1 else key))
 
     async def store(self, slot: int, key: bytes | None, generation: int = 0, over: int = 0):
         word = (((over << 1 | 1) << 1 | slot) << 1 | (key is None)) << 32 | generation
@@ -102,6 +102,28 @@ async def a_claim_becomes_a_session_of_both_sides(dut):
     await card.end()
     assert card.keys == {side: [(1 - card.newer, None)] for side in card.keys}
     assert [one[0] for one in card.sessions()] == [n == card.newer for n in range(2)]
+
+
+@cocotb.test()
+async def a_hosts_key_of_claims_goes_to_the_receiver_alone(dut):
+    card = Card(dut)
+    await card.start()
+    key = random.randbytes(16)
+    await card.store(CARD, key)
+    for at, host in ((1, HOST), (0, 0xFFFF), (1, 0x8001)):
+        card.patience = {"rx": 1, "tx": 0}
+        await card.write("KEY_HOST", place("KEY_HOST", slot=at))
+        assert await card.pair(CARD, host)
+        assert await card.make(PAIR, b"\3", SESSION, 2 + at)
+        pair = golden.mac(key, struct.pack("<BQI", 2, host, 0), derive=True)
+        assert card.keys == {"rx": [(2 + at, golden.mac(pair, b"\3", derive=True))], "tx": []}
+        told = int(dut.sessions_o.value) >> 163
+        assert not told >> 32 + at & 1, "until the firmware says so"
+        await card.write("KEY_HOST", place("KEY_HOST", slot=at, valid=1, number=host))
+        told = int(dut.sessions_o.value) >> 163
+        assert told >> 32 + at & 1 and told >> 16 * at & 0xFFFF == host
+        card.keys["rx"].clear()
+    assert not any(valid for valid, *_ in card.sessions())
 
 
 @cocotb.test()

@@ -49,9 +49,9 @@ class Vault:
             self.dut.session_ready_i.value = ready = random.random() < 0.3
             await RisingEdge(self.dut.clk_i)
             told = int(self.dut.session_o.value)
-            if ready and told >> 130:
+            if ready and told >> 131:
                 key = (told & (1 << 128) - 1).to_bytes(16, "little")
-                self.sessions.append((told >> 129 & 1, None if told >> 128 & 1 else key))
+                self.sessions.append((told >> 129 & 3, None if told >> 128 & 1 else key))
 
     async def store(self, slot: int, key: bytes | None):
         """The key store has a key for the card, or takes it back."""

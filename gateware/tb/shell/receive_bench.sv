@@ -12,7 +12,8 @@ module receive_bench
   parameter int unsigned RingFrames = 32,
   parameter bit          Keys = 1'b0,
   parameter bit          Registers = 1'b0,
-  parameter int unsigned PerCycle = 3
+  parameter int unsigned PerCycle = 3,
+  parameter int unsigned ClaimCycles = 1  // No claim is one of too many.
 ) (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
@@ -46,7 +47,9 @@ module receive_bench
   input  logic        sessions_newer_i,
   input  logic [31:0] boot_i,
   input  logic        key_valid_i,
-  input  logic        key_slot_i,
+  input  logic [1:0]  vouched_i,
+  input  logic [31:0] hosts_i,
+  input  logic [1:0]  key_slot_i,
   input  logic        key_forget_i,
   input  logic [127:0] key_i,
   output logic        key_ready_o,
@@ -221,6 +224,8 @@ module receive_bench
             valid: sessions_valid_i,
             owner: sessions_owner_i,
             epoch: sessions_epoch_i,
+            vouched: vouched_i,
+            host: hosts_i,
             newer: sessions_newer_i,
             boot: boot_i
         };
@@ -231,6 +236,7 @@ module receive_bench
     .DataW(DataW),
     .Keys(Keys),
     .PerCycle(PerCycle),
+    .ClaimCycles(ClaimCycles),
     .Words(FifoWords)
   ) u_rx (
     .clk_net_i,

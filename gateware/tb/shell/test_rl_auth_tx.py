@@ -53,7 +53,7 @@ class Sealed:
     async def key(self, slot: int, key: bytes | None):
         dut = self.dut
         valid = 1
-        dut.key_i.value = ((valid << 1 | slot) << 1 | (key is None)) << 128 | int.from_bytes(key or bytes(16), "little")
+        dut.key_i.value = ((valid << 2 | slot) << 1 | (key is None)) << 128 | int.from_bytes(key or bytes(16), "little")
         await RisingEdge(dut.clk_net_i)
         while not dut.key_ready_o.value:
             await RisingEdge(dut.clk_net_i)

@@ -20,6 +20,7 @@ OWNER = mac("06:01:02:00:08:08")
 GROUP = 0x2222
 CHUNK = 1408
 VADD = 1
+BOUND = 100_000  # Cycles: 0.64 ms.
 
 
 def plain(raw: bytes) -> bytes:
@@ -73,6 +74,16 @@ class Rack:
             if frame.kind != KINDS["Discovery.Announce"].number:
                 said.append(frame)
         return said
+
+    async def until_sent(self, kind: str, limit: int) -> Frame:
+        """The next frame of this kind, within so many cycles."""
+        for _ in range(limit):
+            await RisingEdge(self.card.dut.clk_net_i)
+            while self.card.sent:
+                frame = Frame.parse(plain(self.card.sent.popleft()))
+                if frame.kind == KINDS[kind].number:
+                    return frame
+        raise AssertionError(f"no {kind} within {limit} cycles")
 
     async def forged(self, data: bytes) -> None:
         """This frame without a tag, by another key, changed in a bit, and after it was sent."""
@@ -177,6 +188,62 @@ async def claims_writes_launches_and_results_and_forged_ones(dut):
     [told] = await rack.exchange(ask)
     assert [number(told.payload[at : at + 8]) for at in range(0, 32, 8)] == list(rack.drops.values())
     assert rack.drops["auth_wrong"] > 10
+
+
+async def flood(rack: Rack, frames: list[bytes], apart: int) -> None:
+    """One of these every so many cycles."""
+    while True:
+        rack.card.send(random.choice(frames))
+        for _ in range(apart):
+            await RisingEdge(rack.card.dut.clk_net_i)
+
+
+@cocotb.test()
+async def a_flood_of_forged_claims_keeps_no_host_out(dut):
+    """Claims and releases with wrong tags, under the host's address and others, 8 million a second at 156.25 MHz: 400
+    times as many as keep a firmware busy that judges each. A host that has claimed before gets the card within BOUND,
+    and rid of it."""
+    rack = Rack(dut)
+    card = rack.card
+    await card.start()
+    while not card.sent:
+        await RisingEdge(dut.clk_net_i)
+    await rack.exchange()
+
+    def claim(nonce: int) -> bytes:
+        return rack.by_claims("Session.Claim", struct.pack(">QIHBB", nonce, 60_000, 0x1111, 0, 22))
+
+    [grant] = await rack.exchange(claim(1))
+    [released] = await rack.exchange(rack.by_claims("Session.Release", bytes(8), grant.epoch))
+    assert released.kind == KINDS["Session.Released"].number
+
+    forged = []
+    bodies = {"Session.Claim": struct.pack(">QIHBB", 5, 60_000, 0, 0, 22), "Session.Release": bytes(8)}
+    for _ in range(40):
+        for kind, body in bodies.items():
+            frame = rack.by_claims(kind, body, grant.epoch, key=random.randbytes(16))
+            other = b"\6" + random.randbytes(5)
+            forged += [frame, frame[:6] + other + frame[12:]]
+    storm = cocotb.start_soon(flood(rack, forged, 20))
+    for _ in range(10_000):
+        await RisingEdge(dut.clk_net_i)
+    waited = []
+    for nonce in range(2, 5):
+        card.sent.clear()
+        began = card.cycle
+        card.send(claim(nonce))
+        grant = await rack.until_sent("Session.Grant", BOUND)
+        waited.append(card.cycle - began)
+        assert number(grant.payload[:8]) == nonce and grant.dst == OWNER
+        card.send(rack.by_claims("Session.Release", bytes(8), grant.epoch))
+        await rack.until_sent("Session.Released", BOUND)
+    dut._log.info("in a flood of forged claims one is granted after %s cycles", waited)
+    storm.cancel()
+    await card.settle()
+    crowded = CONTROL.counters["drop_queue"]
+    ask = build("Session.CountersGet", 9, b"", dst=MINE, src=OWNER, epoch=0, flags=0, addr=crowded)
+    [told] = await rack.exchange(ask)
+    assert number(told.payload[:8]) > 1000, "the flood came in, and counts"
 
 
 def test_whole_card():

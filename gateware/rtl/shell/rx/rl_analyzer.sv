@@ -46,6 +46,7 @@ module rl_analyzer
   output logic      heard_o,        // A block of its own took a frame of the owner: renew the lease.
   output rx_event_t event_o,
   output rl_auth_pkg::auth_event_t auth_event_o,
+  output logic      crowded_o,      // With Keys: a claim was dropped, one of too many.
   output logic      ended_o,        // A frame has ended,
   output logic      taken_o         // well.
 );
@@ -287,6 +288,7 @@ module rl_analyzer
       heard_o <= 1'b0;
       event_o <= '0;
       auth_event_o <= '0;
+      crowded_o <= 1'b0;
     end else begin
       word_q <= advance && (at_q[3:0] != 0 || owes);
       first_q <= advance && at_q[0];
@@ -309,6 +311,7 @@ module rl_analyzer
       auth_event_o.unknown <= Keys && abort_q && drop == DropUnknown;
       auth_event_o.wrong <= Keys && abort_q && drop == DropWrong;
       auth_event_o.replay <= Keys && abort_q && drop == DropReplay;
+      crowded_o <= Keys && abort_q && drop == DropCrowded;
     end
   end
   always_ff @(posedge clk_net_i) begin

@@ -11,7 +11,8 @@ module rl_rx
   parameter int unsigned Words = 2048, // Of DataW bits.
   parameter bit          Bridge = 1'b0, // As rl_analyzer says; at 64 bits only.
   parameter bit          Keys = 1'b0,   // Frames have tags, see rl_auth_rx; at 64 bits only.
-  parameter int unsigned PerCycle = 3,  // With Keys: as of rl_auth_rx.
+  parameter int unsigned PerCycle = 3,  // With Keys: as of rl_auth_rx, and the next one.
+  parameter int unsigned ClaimCycles = 39_000,
   localparam int unsigned KeepW = DataW / 8
 ) (
   input  logic             clk_net_i,
@@ -65,13 +66,14 @@ module rl_rx
     .overflow_o(fifo_overflow)
   );
   if (DataW == 64) begin : gen_narrow
-    logic shown_valid, shown_ready, ended, taken, waits;
+    logic shown_valid, shown_ready, ended, taken, waits, crowded;
     rx_word_t shown;
     rl_auth_pkg::tag_verdict_t tag;
     if (Keys) begin : gen_keys
       logic cut;
       rl_auth_rx #(
-        .PerCycle(PerCycle)
+        .PerCycle(PerCycle),
+        .ClaimCycles(ClaimCycles)
       ) u_auth (
         .clk_net_i,
         .rst_net_ni,
@@ -90,8 +92,8 @@ module rl_rx
         .cut_o(cut),
         .busy_o(waits)
       );
-      // Both in one cycle count once: a longer frame than there are is no host's.
-      assign overflow_o = fifo_overflow || cut;
+      // All in one cycle count once: a longer frame than there are is no host's.
+      assign overflow_o = fifo_overflow || cut || crowded;
     end else begin : gen_no_keys
       assign shown_valid = word_valid;
       assign word_ready = shown_ready;
@@ -101,7 +103,7 @@ module rl_rx
       assign key_ready_o = 1'b0;
       assign overflow_o = fifo_overflow;
       logic unused_keys;
-      assign unused_keys = ^{sessions_i, key_i, ended, taken};
+      assign unused_keys = ^{sessions_i, key_i, ended, taken, crowded};
     end
     rl_analyzer #(
       .Bulk(Bulk),
@@ -128,6 +130,7 @@ module rl_rx
       .heard_o,
       .event_o,
       .auth_event_o,
+      .crowded_o(crowded),
       .ended_o(ended),
       .taken_o(taken)
     );
