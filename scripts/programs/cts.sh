@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Khronos' conformance tests (OpenCL-CTS) on PoCL alone and through a manager. Prints how many pass each way, and each
 # test whose outcome differs; fails if one passes on PoCL alone and fails through Rackloom. The tests are fetched.
-#   scripts/programs/cts.sh [SUITE...]    default: buffers events profiling printf api compiler basic
+#   scripts/programs/cts.sh [SUITE...]    default: buffers events profiling printf api compiler basic; of images:
+#   cl_copy_images cl_fill_images cl_get_info cl_read_write_images kernel_image_methods samplerless_reads image_streams
 #   WAYS="native shared tcp" for TCP as well. WIMPY=1: shorter tests, where the suite has them. LIMIT: seconds a test
 #   (300).
 #   RESULTS=1 only prints what was run before. RACKLOOM_PROGRAMS and the rest as in programs.sh.
@@ -32,7 +33,8 @@ for suite in "${suites[@]}"; do build "CTS-$suite" make -C "$out/build/cts" -j2 
 start_manager
 mkdir -p "$out/runs/cts"
 for suite in "${suites[@]}"; do
-  cd "$out/build/cts/test_conformance/$suite"
+  # Those of images have folders within another.
+  cd "$(dirname "$(find "$out/build/cts/test_conformance" -type f -name "test_$suite")")"
   for way in ${WAYS:-native shared}; do
     echo "$suite: $way" >&2
     way "$way" python3 "$root/scripts/programs/cts.py" run "$out/runs/cts/$suite.$way" "./test_$suite"

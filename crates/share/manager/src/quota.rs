@@ -55,6 +55,8 @@ pub(crate) enum Account {
     Programs,
     /// The tenant's kernels.
     Kernels,
+    /// The tenant's samplers.
+    Samplers,
     /// The tenant's bytes of arenas that a runtime has pinned.
     Registered,
     /// This machine's memory, for buffers and programs.
@@ -77,6 +79,7 @@ pub(crate) struct TenantQuotas {
     buffers: Arc<Quota>,
     programs: Arc<Quota>,
     kernels: Arc<Quota>,
+    samplers: Arc<Quota>,
     registered: Arc<Quota>,
 }
 
@@ -158,6 +161,7 @@ impl TenantQuotas {
             buffers: Quota::new(objects),
             programs: Quota::new(objects),
             kernels: Quota::new(objects),
+            samplers: Quota::new(objects),
             registered: Quota::new(limits.registered),
         })
     }
@@ -167,13 +171,14 @@ impl TenantQuotas {
         if self.memory.limit() == most {
             return Arc::clone(self);
         }
-        let Self { program_bytes, buffers, programs, kernels, registered, .. } = &**self;
+        let Self { program_bytes, buffers, programs, kernels, samplers, registered, .. } = &**self;
         Arc::new(Self {
             memory: Quota::new(most),
             program_bytes: Arc::clone(program_bytes),
             buffers: Arc::clone(buffers),
             programs: Arc::clone(programs),
             kernels: Arc::clone(kernels),
+            samplers: Arc::clone(samplers),
             registered: Arc::clone(registered),
         })
     }
@@ -192,6 +197,7 @@ impl Accounts {
             Account::Buffers => &self.tenant.buffers,
             Account::Programs => &self.tenant.programs,
             Account::Kernels => &self.tenant.kernels,
+            Account::Samplers => &self.tenant.samplers,
             Account::Registered => &self.tenant.registered,
             Account::Host | Account::HostArenas => &self.host,
         }

@@ -3,6 +3,8 @@
 use rackloom_ipc::BulkRef;
 use serde::{Deserialize, Serialize};
 
+use crate::image::{Area, Image};
+
 /// The number of an object. Objects of one kind have numbers of their own, from 0 up and dense: the manager keeps them
 /// in a table as long as the quota.
 pub type Id = u32;
@@ -62,10 +64,46 @@ pub enum Command<'a> {
         /// Size in bytes; not 0.
         size: u64,
     },
-    /// Releases a buffer. Operations sent before keep it.
+    /// Releases a buffer or an image. Operations sent before keep it.
     ReleaseBuffer {
         /// The buffer.
         buffer: Id,
+    },
+    /// Asks for the formats of images that the board has; answered by [`crate::Answer::ImageFormats`].
+    ImageFormats {
+        /// The request's number, which its answer repeats.
+        request: u32,
+        /// `CL_MEM_READ_WRITE`, ...: how kernels are to use them.
+        flags: u64,
+        /// `CL_MEM_OBJECT_IMAGE...`.
+        kind: u32,
+    },
+    /// Makes an image, whose number is one of buffers. Its content is as that of a buffer.
+    CreateImage {
+        /// Number of the new image.
+        image: Id,
+        /// As for a buffer.
+        flags: u64,
+        /// Its pixels and how many.
+        description: Image,
+        /// The buffer of which it is a view, from its first byte.
+        of: Option<Id>,
+    },
+    /// Makes a sampler.
+    CreateSampler {
+        /// Number of the new sampler.
+        sampler: Id,
+        /// Whether coordinates are normalized.
+        normalized: bool,
+        /// `CL_ADDRESS_...`.
+        addressing: u32,
+        /// `CL_FILTER_...`.
+        filter: u32,
+    },
+    /// Releases a sampler. Operations sent before keep it.
+    ReleaseSampler {
+        /// The sampler.
+        sampler: Id,
     },
     /// Makes a program. The tail, or the bulk, is its source or binary.
     CreateProgram {
@@ -295,6 +333,66 @@ pub enum Op<'a> {
         /// The pattern: 1, 2, 4 ... 128 bytes.
         pattern: &'a [u8],
     },
+    /// Writes an area of an image. The payload holds its pixels without gaps.
+    WriteImage {
+        /// The image.
+        image: Id,
+        /// The area.
+        area: Area,
+        /// Where the bytes are.
+        from: Payload,
+    },
+    /// Reads an area of an image, its pixels without gaps.
+    ReadImage {
+        /// The image.
+        image: Id,
+        /// The area.
+        area: Area,
+        /// Memory for the bytes; without it they are the reply's tail.
+        into: Option<Place>,
+    },
+    /// Copies an area between images of one format.
+    CopyImage {
+        /// The source image.
+        from: Id,
+        /// The area there.
+        source: Area,
+        /// The target image.
+        to: Id,
+        /// First pixel, row and slice there.
+        origin: [u64; 3],
+    },
+    /// Copies an area of an image into a buffer, its pixels without gaps.
+    CopyImageToBuffer {
+        /// The image.
+        from: Id,
+        /// The area.
+        area: Area,
+        /// The buffer.
+        to: Id,
+        /// First byte in it.
+        offset: u64,
+    },
+    /// Copies pixels without gaps from a buffer into an area of an image.
+    CopyBufferToImage {
+        /// The buffer.
+        from: Id,
+        /// First byte in it.
+        offset: u64,
+        /// The image.
+        to: Id,
+        /// The area.
+        area: Area,
+    },
+    /// Fills an area of an image with a colour.
+    FillImage {
+        /// The image.
+        image: Id,
+        /// The area.
+        area: Area,
+        /// Four channels of 4 bytes, as `clEnqueueFillImage` takes them for the image's format.
+        color: [u8; 16],
+    },
     /// Makes a part of a backed buffer valid in its backing.
     Map {
         /// The buffer.
@@ -353,8 +451,10 @@ pub struct Rect {
 pub enum Argument<'a> {
     /// A value.
     Value(&'a [u8]),
-    /// A buffer; `None` is a null buffer.
+    /// A buffer or an image; `None` is a null buffer.
     Buffer(Option<Id>),
+    /// A sampler.
+    Sampler(Id),
     /// Local memory of this many bytes.
     Local(u64),
 }

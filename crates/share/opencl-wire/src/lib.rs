@@ -27,17 +27,19 @@
 mod board;
 mod clock;
 mod command;
+mod image;
 mod message;
 mod reply;
 
 pub use board::{BoardInfo, Limits};
 pub use clock::now_ns;
 pub use command::{Argument, Command, EventId, Form, Id, Op, Payload, Place, Rect};
+pub use image::{Area, Image, ImageFormat};
 pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encode_command, encode_reply};
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 
 /// This version of the messages. Both sides must speak the same one.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Longest tail: what is longer goes as bulk, for a copy through a ring costs more than a reference from some KiB on.
 pub const INLINE_MAX: usize = 16 * 1024;

@@ -51,7 +51,7 @@ fn encode(message: &impl serde::Serialize, tail: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Argument, Op, Payload, Times};
+    use crate::{Area, Argument, Op, Payload, Times};
     use proptest::prelude::*;
 
     fn round_trip(command: &Command<'_>, tail: &[u8]) {
@@ -72,10 +72,14 @@ mod tests {
             (7, Argument::Buffer(None)),
             (8, Argument::Buffer(Some(9))),
             (9, Argument::Local(64)),
+            (10, Argument::Sampler(1)),
         ];
         let (offset, global) = ([0; 3], [1920, 1080, 0]);
         let op = Op::Launch { kernel: 1, dimensions: 2, offset, global, local: Some([16, 16, 1]), arguments };
         round_trip(&Command::Enqueue { event: 0, waits: vec![], submit: false, op }, &[]);
+        let area = Area { origin: [1, 2, 3], region: [4, 5, 6] };
+        let op = Op::WriteImage { image: 3, area, from: Payload::Inline };
+        round_trip(&Command::Enqueue { event: 1, waits: vec![], submit: false, op }, b"pixels");
         round_trip(&Command::Link { request: 1, program: 2, options: "-w", inputs: vec![0, 1] }, &[]);
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::{BoardInfo, Limits};
 use crate::command::EventId;
+use crate::image::ImageFormat;
 
 /// A message to the library. Status codes are OpenCL's: `CL_SUCCESS`, or a negative one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,8 @@ pub enum Answer {
     BinarySize(u64),
     /// To `Binary`: the binary is in the memory given for it.
     Binary,
+    /// To `ImageFormats`.
+    ImageFormats(Vec<ImageFormat>),
     /// To `Kernel`.
     Kernel(KernelInfo),
     /// To `Clock`: nanoseconds of `CLOCK_MONOTONIC`.

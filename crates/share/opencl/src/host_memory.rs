@@ -1,7 +1,7 @@
 //! Memory of the program that a command reads or writes: rows with gaps between them, or one row.
 #![allow(unsafe_code)]
 
-use rackloom_opencl_wire::Rect;
+use rackloom_opencl_wire::{Area, Rect};
 
 /// A region of host memory. Its bytes are transferred row by row, without gaps.
 #[derive(Debug, Clone, Copy)]
@@ -19,13 +19,15 @@ unsafe impl Send for HostRegion {}
 // SAFETY: as above.
 unsafe impl Sync for HostRegion {}
 
-/// A region of a buffer.
+/// A region of a buffer or an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Region {
     /// From this byte on.
     Linear(u64),
     /// A box.
     Rect(Rect),
+    /// An area of an image, whose pixels have so many bytes.
+    Image { area: Area, pixel: u64 },
 }
 
 impl HostRegion {
@@ -45,6 +47,14 @@ impl HostRegion {
         Self { at, region: rect.region.map(|n| n as usize), row_pitch, slice_pitch }
     }
 
+    /// Bytes of a row, rows and slices, with the distances of rows and slices.
+    ///
+    /// # Safety
+    /// As for [`Self::rect`].
+    pub const unsafe fn pitched(at: *mut u8, region: [usize; 3], [row_pitch, slice_pitch]: [usize; 2]) -> Self {
+        Self { at, region, row_pitch, slice_pitch }
+    }
+
     /// A region of a buffer's own memory at `at`; `len` is the length of a linear one.
     pub fn inside(at: *mut u8, region: Region, len: usize) -> Self {
         match region {
@@ -52,6 +62,7 @@ impl HostRegion {
             Region::Linear(offset) => unsafe { Self::linear(at.add(offset as usize), len) },
             // SAFETY: as above.
             Region::Rect(rect) => unsafe { Self::rect(at, &rect) },
+            Region::Image { .. } => unreachable!("the pixels of an image are the board's alone"),
         }
     }
 
@@ -144,8 +155,9 @@ impl HostRegion {
         // In each dimension: how much a piece takes.
         let step = match region {
             Region::Linear(_) => [max, 1, 1],
-            Region::Rect(_) if row * rows <= max => [row, rows, (max / (row * rows)).max(1)],
-            Region::Rect(_) => [row, (max / row).max(1), 1],
+            Region::Image { pixel, .. } if row > max => [(max - max % pixel as usize).max(pixel as usize), 1, 1],
+            Region::Rect(_) | Region::Image { .. } if row * rows <= max => [row, rows, (max / (row * rows)).max(1)],
+            Region::Rect(_) | Region::Image { .. } => [row, (max / row).max(1), 1],
         };
         let parts = |n: usize, step: usize| (0..n).step_by(step).map(move |at| (at, step.min(n - at)));
         parts(slices, step[2]).flat_map(move |(z, depth)| {
@@ -162,6 +174,13 @@ impl HostRegion {
                             rect.origin[2] += z as u64;
                             rect.region = [width as u64, height as u64, depth as u64];
                             Region::Rect(rect)
+                        }
+                        Region::Image { mut area, pixel } => {
+                            area.origin[0] += x as u64 / pixel;
+                            area.origin[1] += y as u64;
+                            area.origin[2] += z as u64;
+                            area.region = [width as u64 / pixel, height as u64, depth as u64];
+                            Region::Image { area, pixel }
                         }
                     };
                     (part, host)
@@ -260,6 +279,23 @@ mod tests {
                 }
                 assert_eq!(pieces, once, "{whole:?} in pieces of {max}");
             }
+        }
+        let area = Area { origin: [2, 1, 1], region: [10, 7, 5] };
+        for max in [1, 7, 40, 100, 400, 10_000] {
+            // SAFETY: in `memory`.
+            let host = unsafe { HostRegion::pitched(memory.as_mut_ptr(), [40, 7, 5], [50, 400]) };
+            let mut seen = std::collections::HashSet::new();
+            for (region, piece) in host.split(Region::Image { area, pixel: 4 }, max) {
+                let Region::Image { area: part, .. } = region else { panic!("a part of an area is an area") };
+                assert_eq!(piece.len() as u64, part.region.iter().product::<u64>() * 4);
+                let [x, y, z] = std::array::from_fn(|at| (part.origin[at] - area.origin[at]) as usize);
+                assert_eq!(piece.at, memory.as_mut_ptr().wrapping_add(z * 400 + y * 50 + x * 4));
+                let [w, h, d] = part.region.map(|n| n as usize);
+                for at in (0..w * h * d).map(|n| (x + n % w, y + n / w % h, z + n / w / h)) {
+                    assert!(seen.insert(at), "{at:?} comes twice in pieces of {max}");
+                }
+            }
+            assert_eq!(seen.len(), 10 * 7 * 5, "in pieces of {max}");
         }
         // SAFETY: in `memory`.
         let line = unsafe { HostRegion::linear(memory.as_mut_ptr(), 1000) };

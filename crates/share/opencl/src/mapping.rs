@@ -1,4 +1,4 @@
-//! Mappings: memory in which the program sees a part of a buffer.
+//! Mappings: memory in which the program sees a part of a buffer or an image.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
@@ -6,14 +6,16 @@ use std::sync::Arc;
 use rackloom_ipc::{Bulk, BulkRef};
 
 use crate::error::{Error, Result};
+use crate::host_memory::{HostRegion, Region};
 
-/// One call of `clEnqueueMapBuffer`.
+/// One call of `clEnqueueMapBuffer` or `clEnqueueMapImage`.
 pub struct Mapping {
     /// The address that the program got.
     pub at: *mut u8,
-    /// First byte, in the whole buffer.
-    pub offset: u64,
-    pub len: usize,
+    /// What is mapped, in the whole buffer or in the image.
+    pub region: Region,
+    /// Its bytes where the program sees them.
+    pub host: HostRegion,
     /// `CL_MAP_...`.
     pub flags: u64,
     /// The memory, if the buffer has none of its own.
@@ -27,16 +29,24 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// In memory that the buffer has anyway.
-    pub const fn within(at: *mut u8, offset: u64, len: usize, flags: u64) -> Self {
-        Self { at, offset, len, flags, bulk: None }
+    pub const fn within(at: *mut u8, region: Region, host: HostRegion, flags: u64) -> Self {
+        Self { at, region, host, flags, bulk: None }
     }
 
     /// In bulk memory of its own.
     ///
     /// # Errors
     /// The system has no memory.
-    pub fn own(bulk: Arc<Bulk>, offset: u64, flags: u64) -> Result<Self> {
-        Ok(Self { at: bulk.as_ptr()?, offset, len: bulk.len() as usize, flags, bulk: Some(bulk) })
+    pub fn own(bulk: Arc<Bulk>, region: Region, flags: u64) -> Result<Self> {
+        let at = bulk.as_ptr()?;
+        // SAFETY: commands hold the mapping, and it the memory.
+        let host = unsafe { HostRegion::linear(at, bulk.len() as usize) };
+        Ok(Self { at, region, host, flags, bulk: Some(bulk) })
+    }
+
+    /// Its length in bytes.
+    pub fn len(&self) -> usize {
+        self.host.len()
     }
 
     /// Whether it has bulk memory of its own.

@@ -387,7 +387,7 @@ fn a_vector_of_three_may_be_given_as_three() {
 }
 
 #[test]
-fn sources_are_told_that_the_device_has_no_images() {
+fn sources_are_told_whether_the_device_has_images() {
     for bench in Bench::each(0) {
         let source = "
             #if defined __IMAGE_SUPPORT__ || defined __opencl_c_images || defined __opencl_c_read_write_images
@@ -395,13 +395,17 @@ fn sources_are_told_that_the_device_has_no_images() {
             #else
             kernel void k(global int *x) { x[0] = 2; }
             #endif";
+        let mut has_images: cl_bool = 0;
+        let (name, to) = (CL_DEVICE_IMAGE_SUPPORT, (&raw mut has_images).cast());
+        ok!(bench.cl, clGetDeviceInfo(bench.devices[0], name, size_of::<cl_bool>(), to, null_mut()));
+        let told = if has_images == CL_TRUE { 1 } else { 2 };
         let program = bench.program(source);
         for options in [c"", c"-cl-std=CL3.0"] {
             ok!(bench.cl, clBuildProgram(program, 0, null(), options.as_ptr(), None, null_mut()));
             let kernel = make!(bench.cl, clCreateKernel(program, c"k".as_ptr()));
             let buffer = bench.filled(&[0; 4]);
             bench.set(kernel, 0, &buffer);
-            assert_eq!(filled_by(&bench, kernel, buffer), Ok(2));
+            assert_eq!(filled_by(&bench, kernel, buffer), Ok(told));
             ok!(bench.cl, clReleaseKernel(kernel));
             ok!(bench.cl, clReleaseMemObject(buffer));
         }

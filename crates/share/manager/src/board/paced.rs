@@ -5,6 +5,7 @@
 //! late wake-up of this process delays an answer and not the next operation.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -112,6 +113,7 @@ impl Space for PacedSpace {
     type Buffer = PacedBuffer;
     type Program = PacedProgram;
     type Kernel = PacedKernel;
+    type Sampler = Infallible;
     type Ticket = Times;
 
     fn buffer(&self, _: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<PacedBuffer, Code> {
@@ -248,6 +250,12 @@ fn perform(operation: &mut Operation<PacedSpace>) -> Result<(), Code> {
         Operation::WriteRect { .. }
         | Operation::ReadRect { .. }
         | Operation::CopyRect { .. }
+        | Operation::WriteImage { .. }
+        | Operation::ReadImage { .. }
+        | Operation::CopyImage { .. }
+        | Operation::CopyImageToBuffer { .. }
+        | Operation::CopyBufferToImage { .. }
+        | Operation::FillImage { .. }
         | Operation::Map { .. }
         | Operation::Unmap { .. } => return Err(Code(CL_INVALID_OPERATION)),
     }

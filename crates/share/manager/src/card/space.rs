@@ -1,5 +1,6 @@
 //! A tenant's space on a card: creation of objects, and operations.
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +24,7 @@ impl Space for CardSpace {
     type Buffer = CardBuffer;
     type Program = CardProgram;
     type Kernel = CardKernel;
+    type Sampler = Infallible;
     type Ticket = Ticket;
 
     fn buffer(&self, _: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<CardBuffer, Code> {

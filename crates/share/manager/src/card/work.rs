@@ -128,6 +128,12 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
             return Ok(Ticket { submitted, step: Step::Launch(launch(card, kernel, shape, arguments)?) });
         }
         Operation::Marker => {}
+        Operation::WriteImage { .. }
+        | Operation::ReadImage { .. }
+        | Operation::CopyImage { .. }
+        | Operation::CopyImageToBuffer { .. }
+        | Operation::CopyBufferToImage { .. }
+        | Operation::FillImage { .. } => return Err(Code(CL_INVALID_OPERATION)),
     }
     Ok(Ticket { submitted, step: Step::Over(now_ns()) })
 }

@@ -14,13 +14,13 @@ use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME,
     CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
     CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_uint,
+    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_sampler, cl_uint,
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 use rackloom_sync::lock;
 
 use super::handles::Kernel;
-use super::objects::{Kind, Kinds, NativeKernel, NativeSpace};
+use super::objects::{Held, Kind, Kinds, NativeKernel, NativeSpace};
 use super::query;
 use super::runtime::{Table, call};
 use crate::board::Value;
@@ -58,7 +58,9 @@ impl Kinds {
         let kind = self.0.get(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
         match (kind, value) {
             (_, Value::Missing(_)) => Ok(()), // It has an error of its own.
-            (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
+            (Kind::Buffer, Value::Buffer(Some(buffer))) if buffer.image.is_none() => Ok(()),
+            (Kind::Image, Value::Buffer(Some(image))) if image.image.is_some() => Ok(()),
+            (Kind::Sampler, Value::Sampler(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
             (Kind::Buffer, value) if is_null(value) => Ok(()),
@@ -74,7 +76,7 @@ fn is_null(value: &Value<NativeSpace>) -> bool {
         Value::Plain(bytes) => **bytes == [0; size_of::<cl_mem>()],
         Value::Local(bytes) => *bytes == size_of::<cl_mem>() as u64,
         Value::Buffer(buffer) => buffer.is_none(),
-        Value::Missing(_) => false,
+        Value::Sampler(_) | Value::Missing(_) => false,
     }
 }
 
@@ -96,7 +98,7 @@ pub(super) fn set_all(table: Table, kernel: &NativeKernel, given: &[(u32, Value<
     wrong.values().next().map_or(Ok(()), |code| Err(*code))
 }
 
-/// Sets an argument, and keeps the buffer that it refers to.
+/// Sets an argument, and keeps the object that it refers to.
 fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
     kernel.kinds.allow(index, value)?;
     let raw = kernel.kernel.raw();
@@ -112,7 +114,12 @@ fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpac
             let handle = buffer.as_ref().map(|b| b.memory.raw());
             let at = handle.as_ref().map_or(null(), |handle| (&raw const *handle).cast::<c_void>());
             call!(table, clSetKernelArg(raw, index, size_of::<cl_mem>(), at))?;
-            held.clone_from(buffer);
+            held = buffer.clone().map(Held::Buffer);
+        }
+        Value::Sampler(sampler) => {
+            let handle = sampler.sampler.raw();
+            call!(table, clSetKernelArg(raw, index, size_of::<cl_sampler>(), (&raw const handle).cast()))?;
+            held = Some(Held::Sampler { _sampler: Arc::clone(sampler) });
         }
         Value::Missing(code) => return Err(*code),
         Value::Local(bytes) => {
@@ -122,7 +129,7 @@ fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpac
     let mut place = lock(&kernel.held);
     let before = std::mem::replace(&mut place[index as usize], held);
     drop(place);
-    drop::<Option<Arc<_>>>(before);
+    drop::<Option<Held>>(before);
     Ok(())
 }
 
@@ -171,9 +178,11 @@ fn info(table: Table, kernel: &Kernel, index: u32) -> Result<ArgumentInfo, Code>
 }
 
 fn kind(info: &ArgumentInfo) -> Kind {
-    let image_or_pipe = info.access != CL_KERNEL_ARG_ACCESS_NONE;
+    let has_access = info.access != CL_KERNEL_ARG_ACCESS_NONE;
     match info.address {
-        _ if image_or_pipe || info.type_name == "sampler_t" => Kind::Other,
+        _ if info.type_name == "sampler_t" => Kind::Sampler,
+        _ if has_access && info.type_name.starts_with("image") => Kind::Image,
+        _ if has_access => Kind::Other,
         CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => Kind::Buffer,
         CL_KERNEL_ARG_ADDRESS_LOCAL => Kind::Local,
         CL_KERNEL_ARG_ADDRESS_PRIVATE => Kind::Plain,

@@ -1,7 +1,7 @@
 //! Handles of a runtime's objects, released when dropped.
 #![allow(unsafe_code)]
 
-use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program};
+use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program, cl_sampler};
 
 use super::runtime::Table;
 
@@ -60,7 +60,7 @@ object!(
     clReleaseCommandQueue
 );
 object!(
-    /// A buffer or a part of one.
+    /// A buffer, a part of one, or an image.
     Memory,
     cl_mem,
     clReleaseMemObject
@@ -76,6 +76,12 @@ object!(
     Kernel,
     cl_kernel,
     clReleaseKernel
+);
+object!(
+    /// A sampler.
+    Sampler,
+    cl_sampler,
+    clReleaseSampler
 );
 object!(
     /// The end of an operation.

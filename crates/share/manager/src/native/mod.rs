@@ -9,6 +9,7 @@ mod build_queue;
 mod clock;
 mod coherence;
 mod handles;
+mod image;
 mod mirror;
 mod objects;
 mod output;

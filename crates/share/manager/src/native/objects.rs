@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::{CL_CONTEXT_PLATFORM, CL_SUCCESS};
 use rackloom_ipc::Given;
+use rackloom_opencl_wire::Image;
 
 use super::build_queue::BuildQueue;
 use super::clock::DeviceClock;
-use super::handles::{Context, Kernel, Memory, Program, Queue};
+use super::handles::{Context, Kernel, Memory, Program, Queue, Sampler};
 use super::mirror::Mirror;
 use super::output::Output;
 use super::printing::Printing;
@@ -59,7 +60,7 @@ impl std::fmt::Debug for NativeSpace {
     }
 }
 
-/// A buffer or a sub-buffer.
+/// A buffer, a sub-buffer or an image.
 #[derive(Debug)]
 pub struct NativeBuffer {
     // Dropped in this order.
@@ -70,8 +71,17 @@ pub struct NativeBuffer {
     pub(super) mirror: Option<Mirror>,
     pub(super) parent: Option<Arc<Self>>,
     pub(super) size: u64,
+    /// What it is an image of.
+    pub(super) image: Option<Image>,
     /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
     pub(super) unscrubbed: AtomicBool,
+    pub(super) _charge: Charge,
+}
+
+/// A sampler.
+#[derive(Debug)]
+pub struct NativeSampler {
+    pub(super) sampler: Sampler,
     pub(super) _charge: Charge,
 }
 
@@ -87,12 +97,12 @@ pub struct NativeProgram {
     pub(super) charge: Arc<Charge>,
 }
 
-/// A kernel, and the buffers of its arguments: a runtime need not keep a buffer for a kernel that is not running.
+/// A kernel, and the objects of its arguments: a runtime need not keep one for a kernel that is not running.
 #[derive(Debug)]
 pub struct NativeKernel {
     pub(super) kernel: Kernel,
     pub(super) kinds: Kinds,
-    pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
+    pub(super) held: Mutex<Vec<Option<Held>>>,
     /// Arguments whose last value was refused, and why.
     pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.
@@ -102,13 +112,22 @@ pub struct NativeKernel {
     pub(super) _charges: (Charge, Arc<Charge>),
 }
 
+/// An object that an argument refers to.
+#[derive(Debug, Clone)]
+pub(super) enum Held {
+    Buffer(Arc<NativeBuffer>),
+    Sampler { _sampler: Arc<NativeSampler> },
+}
+
 /// The kind of values that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Buffer,
+    Image,
+    Sampler,
     Local,
     Plain,
-    /// An image, a sampler or a pipe: not supported.
+    /// A pipe, or unknown: not supported.
     Other,
 }
 

@@ -14,20 +14,20 @@ use opencl_sys::{
     CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region, cl_int, cl_program, cl_uint,
 };
 use rackloom_ipc::{Given, Kept};
-use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
+use rackloom_opencl_wire::{Build, Form, Image, ImageFormat, KernelInfo, LOG_MAX, Times};
 use rackloom_sync::lock;
 
 use super::build_queue::hash;
 use super::handles::{Kernel, Memory, Program, Queue};
 use super::mirror::Mirror;
-use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
+use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSampler, NativeSpace};
 use super::output::Output;
 use super::printing::Printing;
 use super::query;
 use super::registration::Registration;
 use super::runtime::{call, make};
 use super::work::Ticket;
-use super::{arguments, work};
+use super::{arguments, image, work};
 use crate::board::{Headers, Operation, Printed, Space};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -83,6 +83,7 @@ impl Space for NativeSpace {
     type Buffer = NativeBuffer;
     type Program = NativeProgram;
     type Kernel = NativeKernel;
+    type Sampler = NativeSampler;
     type Ticket = Ticket;
 
     fn buffer(&self, flags: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<NativeBuffer, Code> {
@@ -101,7 +102,7 @@ impl Space for NativeSpace {
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
         let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
-        Ok(NativeBuffer { memory, backing, mirror, parent: None, size, unscrubbed, _charge: charge })
+        Ok(NativeBuffer { memory, backing, mirror, parent: None, size, image: None, unscrubbed, _charge: charge })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
@@ -139,7 +140,29 @@ impl Space for NativeSpace {
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
         let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
         let parent = Some(Arc::clone(parent));
-        Ok(NativeBuffer { memory, backing: None, mirror: None, parent, size, unscrubbed, _charge: charge })
+        Ok(NativeBuffer { memory, backing: None, mirror: None, parent, size, image: None, unscrubbed, _charge: charge })
+    }
+
+    fn image_formats(&self, flags: u64, kind: u32) -> Result<Vec<ImageFormat>, Code> {
+        image::formats(self, flags, kind)
+    }
+
+    fn image(
+        &self,
+        flags: u64,
+        description: &Image,
+        of: Option<&Arc<NativeBuffer>>,
+        charge: Charge,
+    ) -> Result<NativeBuffer, Code> {
+        image::create(self, flags, description, of, charge)
+    }
+
+    fn description(buffer: &NativeBuffer) -> Option<&Image> {
+        buffer.image.as_ref()
+    }
+
+    fn sampler(&self, normalized: bool, addressing: u32, filter: u32, charge: Charge) -> Result<NativeSampler, Code> {
+        image::sampler(self, normalized, addressing, filter, charge)
     }
 
     fn program(&self, form: Form, bytes: Vec<u8>, charge: Charge) -> Result<NativeProgram, Code> {

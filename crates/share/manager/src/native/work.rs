@@ -12,11 +12,11 @@ use opencl_sys::{
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 use rackloom_sync::lock;
 
-use super::arguments;
 use super::handles::Event;
 use super::mirror::{Mirror, Move};
-use super::objects::{NativeBuffer, NativeSpace};
+use super::objects::{Held, NativeBuffer, NativeSpace};
 use super::runtime::{call, make};
+use super::{arguments, image};
 use crate::board::{Operation, Shape, Sink, Value};
 use crate::code::Code;
 
@@ -42,6 +42,8 @@ macro_rules! enqueue {
             .map(|()| (!event.is_null()).then(|| Event::new($space.table, event)))
     }};
 }
+
+pub(super) use enqueue;
 
 /// Passes an operation to the runtime.
 pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>) -> Result<Ticket, Code> {
@@ -150,6 +152,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             enqueue!(space, clEnqueueNDRangeKernel(raw, dimensions, offset.as_ptr(), global.as_ptr(), local))
         }
         Operation::Marker => marker(space),
+        _ => image::start(space, operation).expect("all operations on buffers are above"),
     }?;
     let has_ended = matches!(operation, Operation::Read { into: Sink::Inline(_), .. });
     Ok(Ticket { event, has_ended, submitted, queued: now_ns() })
@@ -251,17 +254,20 @@ fn in_order(started: u64, ended: u64, last_end: u64, now: u64) -> (u64, u64) {
 }
 
 /// Clears memory that may hold another tenant's bytes, before anything of this tenant can see them.
-fn scrub(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
+pub(super) fn scrub(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
     let buffer = buffer.parent.as_deref().unwrap_or(buffer);
     if buffer.unscrubbed.load(Ordering::Relaxed) {
-        fill(space, buffer, &[0], 0, buffer.size)?;
+        match &buffer.image {
+            Some(description) => image::clear(space, buffer, description)?,
+            None => drop(fill(space, buffer, &[0], 0, buffer.size)?),
+        }
         buffer.unscrubbed.store(false, Ordering::Relaxed);
     }
     Ok(())
 }
 
 /// Writes a range of a buffer by `write`. The buffer is cleared first, unless the range is all of it.
-fn overwrite(
+pub(super) fn overwrite(
     space: &NativeSpace,
     buffer: &NativeBuffer,
     offset: u64,
@@ -301,10 +307,20 @@ fn outdate(operation: &Operation<NativeSpace>) {
         Operation::Write { buffer, .. } | Operation::WriteRect { buffer, .. } | Operation::Fill { buffer, .. } => {
             changes(buffer);
         }
-        Operation::Copy { to, .. } | Operation::CopyRect { to, .. } => changes(to),
+        Operation::Copy { to, .. }
+        | Operation::CopyRect { to, .. }
+        | Operation::WriteImage { image: to, .. }
+        | Operation::CopyImage { to, .. }
+        | Operation::CopyImageToBuffer { to, .. }
+        | Operation::CopyBufferToImage { to, .. }
+        | Operation::FillImage { image: to, .. } => changes(to),
         Operation::Launch { kernel, arguments, .. } => {
             // Those of earlier launches, too.
-            lock(&kernel.held).iter().flatten().for_each(|buffer| changes(buffer));
+            for held in lock(&kernel.held).iter().flatten() {
+                if let Held::Buffer(buffer) = held {
+                    changes(buffer);
+                }
+            }
             for (_, value) in arguments {
                 if let Value::Buffer(Some(buffer)) = value {
                     changes(buffer);
@@ -313,6 +329,7 @@ fn outdate(operation: &Operation<NativeSpace>) {
         }
         Operation::Read { .. }
         | Operation::ReadRect { .. }
+        | Operation::ReadImage { .. }
         | Operation::Map { .. }
         | Operation::Unmap { .. }
         | Operation::Marker => {}

@@ -290,11 +290,13 @@ impl<S: Space> UnderWay<'_, S> {
                 space.printed(kernel, &mut |printed| self.text.send(printed));
             }
             let sink = match operation {
-                Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
+                Operation::Write { from, .. }
+                | Operation::WriteRect { from, .. }
+                | Operation::WriteImage { from, .. } => {
                     self.metrics.bytes_in.inc_by(from.len() as u64);
                     None
                 }
-                Operation::Read { into, .. } | Operation::ReadRect { into, .. } => {
+                Operation::Read { into, .. } | Operation::ReadRect { into, .. } | Operation::ReadImage { into, .. } => {
                     self.metrics.bytes_out.inc_by(into.len() as u64);
                     Some(into)
                 }

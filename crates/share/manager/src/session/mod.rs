@@ -15,11 +15,11 @@ use opencl_sys::{
     CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
-use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, now_ns};
+use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Image, Limits, Op, Payload, Place, now_ns};
 use rackloom_sync::lock;
 
 use self::object_table::{BadNumber, Table};
-use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
+use self::resolver::{NO_BUFFER, NO_KERNEL, NO_SAMPLER, Resolver, refused};
 use crate::board::{Operation, Space};
 use crate::code::Code;
 use crate::quota::{Account, Charge, Purse};
@@ -44,6 +44,7 @@ pub(crate) struct Session<S: Space> {
     buffers: Table<S::Buffer>,
     programs: Table<S::Program>,
     kernels: Table<S::Kernel>,
+    samplers: Table<S::Sampler>,
     /// The task being gathered.
     task: Vec<Entry<S>>,
     /// Tasks of transfers that came together, to run as one: so the bus goes on from one to the next.
@@ -173,6 +174,7 @@ impl<S: Space> Session<S> {
             buffers: Table::new(limits.objects, NO_BUFFER),
             programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
             kernels: Table::new(limits.objects, NO_KERNEL),
+            samplers: Table::new(limits.objects, NO_SAMPLER),
             limits,
             task: Vec::new(),
             together: Together::default(),
@@ -191,7 +193,7 @@ impl<S: Space> Session<S> {
                 self.buffers.put(buffer, made)?;
             }
             Command::CreateSubBuffer { buffer, parent, flags, offset, size } => {
-                let parent = self.buffers.get(parent);
+                let parent = self.resolver().buffer(parent);
                 let made = parent.and_then(|parent| {
                     let charge = self.charging.pay(&[(Account::Buffers, 1)])?;
                     self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size, charge)
@@ -199,6 +201,20 @@ impl<S: Space> Session<S> {
                 self.buffers.put(buffer, made)?;
             }
             Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
+            Command::ImageFormats { request, flags, kind } => {
+                let formats = self.tenant.space.image_formats(flags, kind);
+                self.answer(request, formats.map(Answer::ImageFormats));
+            }
+            Command::CreateImage { image, flags, description, of } => {
+                let made = self.image(flags & ACCESS, &description, of);
+                self.buffers.put(image, made)?;
+            }
+            Command::CreateSampler { sampler, normalized, addressing, filter } => {
+                let charge = self.charging.pay(&[(Account::Samplers, 1)]);
+                let made = charge.and_then(|charge| self.tenant.space.sampler(normalized, addressing, filter, charge));
+                self.samplers.put(sampler, made)?;
+            }
+            Command::ReleaseSampler { sampler } => self.samplers.release(sampler)?,
             Command::CreateProgram { program, form, bytes } => {
                 let made = self.program(form, bytes, tail);
                 self.programs.put(program, made)?;
@@ -249,6 +265,11 @@ impl<S: Space> Session<S> {
         Ok(())
     }
 
+    fn resolver(&self) -> Resolver<'_, S> {
+        let Self { buffers, kernels, samplers, .. } = self;
+        Resolver { peer: &self.tenant.peer, buffers, kernels, samplers }
+    }
+
     fn enqueue(
         &mut self,
         event: EventId,
@@ -260,8 +281,7 @@ impl<S: Space> Session<S> {
         if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
             return Err(Violation::Operations(self.limits.operations));
         }
-        let resolver = Resolver { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
-        let operation = resolver.operation(op, tail);
+        let operation = self.resolver().operation(op, tail);
         operation.iter().for_each(|operation| self.register_for(operation));
         self.task.push(Entry { event, waits, operation });
         if submit || self.task.len() >= TASK_MAX {
@@ -323,9 +343,18 @@ impl<S: Space> Session<S> {
         self.tenant.space.buffer(flags, size, backing, charge)
     }
 
+    /// An image. A view of a buffer has no memory of its own.
+    fn image(&self, flags: u64, description: &Image, of: Option<Id>) -> Result<S::Buffer, Code> {
+        let of = of.map(|of| self.resolver().buffer(of)).transpose()?;
+        let charge = match of {
+            Some(_) => self.charging.pay(&[(Account::Buffers, 1)])?,
+            None => self.charging.buffer(description.cost().ok_or(Code(CL_INVALID_VALUE))?, false)?,
+        };
+        self.tenant.space.image(flags, description, of.as_ref(), charge)
+    }
+
     fn program(&self, form: Form, bytes: Payload, tail: &[u8]) -> Result<S::Program, Code> {
-        let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
-        let source = resolver.source(bytes, tail)?;
+        let source = self.resolver().source(bytes, tail)?;
         if source.is_empty() {
             return Err(Code(CL_INVALID_VALUE)); // To a runtime, length 0 means: up to the next zero byte.
         }

@@ -1,14 +1,15 @@
 //! Resolution of operations: numbers become objects, references become memory, and every range is checked against its
 //! buffer.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opencl_sys::{
-    CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
-    CL_OUT_OF_RESOURCES,
+    CL_IMAGE_FORMAT_MISMATCH, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT,
+    CL_INVALID_SAMPLER, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_OUT_OF_RESOURCES,
 };
 use rackloom_ipc::{ChannelError, Peer};
-use rackloom_opencl_wire::{Argument, INLINE_MAX, Op, Payload, Place, Rect};
+use rackloom_opencl_wire::{Area, Argument, INLINE_MAX, Id, Image, Op, Payload, Place, Rect};
 
 use super::object_table::Table;
 use crate::board::{Operation, Shape, Sink, Source, Space, Value};
@@ -22,10 +23,13 @@ pub(crate) struct Resolver<'a, S: Space> {
     pub(crate) peer: &'a Peer,
     pub(crate) buffers: &'a Table<S::Buffer>,
     pub(crate) kernels: &'a Table<S::Kernel>,
+    pub(crate) samplers: &'a Table<S::Sampler>,
 }
 
 /// The code for a buffer number that names nothing.
 pub(crate) const NO_BUFFER: Code = Code(CL_INVALID_MEM_OBJECT);
+/// The code for a sampler number that names nothing.
+pub(crate) const NO_SAMPLER: Code = Code(CL_INVALID_SAMPLER);
 /// The code for a kernel number that names nothing.
 pub(crate) const NO_KERNEL: Code = Code(CL_INVALID_KERNEL);
 
@@ -36,35 +40,35 @@ impl<S: Space> Resolver<'_, S> {
     pub(crate) fn operation(&self, op: Op<'_>, tail: &[u8]) -> Result<Operation<S>, Code> {
         Ok(match op {
             Op::Write { buffer, offset, from } => {
-                let (buffer, from) = (self.buffers.get(buffer)?, self.source(from, tail)?);
+                let (buffer, from) = (self.buffer(buffer)?, self.source(from, tail)?);
                 within(S::size(&buffer), offset, from.len() as u64)?;
                 Operation::Write { buffer, offset, from }
             }
             Op::Read { buffer, offset, len, into } => {
-                let buffer = self.buffers.get(buffer)?;
+                let buffer = self.buffer(buffer)?;
                 within(S::size(&buffer), offset, len)?;
                 Operation::Read { buffer, offset, into: self.sink(into, len)? }
             }
             Op::WriteRect { buffer, rect, from } => {
-                let (buffer, from) = (self.buffers.get(buffer)?, self.source(from, tail)?);
+                let (buffer, from) = (self.buffer(buffer)?, self.source(from, tail)?);
                 if rect_within(S::size(&buffer), &rect)? != from.len() as u64 {
                     return Err(BAD_VALUE);
                 }
                 Operation::WriteRect { buffer, rect, from }
             }
             Op::ReadRect { buffer, rect, into } => {
-                let buffer = self.buffers.get(buffer)?;
+                let buffer = self.buffer(buffer)?;
                 let len = rect_within(S::size(&buffer), &rect)?;
                 Operation::ReadRect { buffer, rect, into: self.sink(into, len)? }
             }
             Op::Copy { from, from_offset, to, to_offset, len } => {
-                let (from, to) = (self.buffers.get(from)?, self.buffers.get(to)?);
+                let (from, to) = (self.buffer(from)?, self.buffer(to)?);
                 within(S::size(&from), from_offset, len)?;
                 within(S::size(&to), to_offset, len)?;
                 Operation::Copy { from, from_offset, to, to_offset, len }
             }
             Op::CopyRect { from, source, to, target } => {
-                let (from, to) = (self.buffers.get(from)?, self.buffers.get(to)?);
+                let (from, to) = (self.buffer(from)?, self.buffer(to)?);
                 rect_within(S::size(&from), &source)?;
                 rect_within(S::size(&to), &target)?;
                 if source.region != target.region {
@@ -73,7 +77,7 @@ impl<S: Space> Resolver<'_, S> {
                 Operation::CopyRect { from, source, to, target }
             }
             Op::Fill { buffer, offset, len, pattern } => {
-                let buffer = self.buffers.get(buffer)?;
+                let buffer = self.buffer(buffer)?;
                 within(S::size(&buffer), offset, len)?;
                 let unit = pattern.len() as u64;
                 let even = unit.is_power_of_two() && unit <= 128;
@@ -82,13 +86,53 @@ impl<S: Space> Resolver<'_, S> {
                 }
                 Operation::Fill { buffer, offset, len, pattern: pattern.into() }
             }
+            Op::WriteImage { image, area, from } => {
+                let (image, from) = (self.image(image)?, self.source(from, tail)?);
+                if Self::area(&image, &area)? != from.len() as u64 {
+                    return Err(BAD_VALUE);
+                }
+                Operation::WriteImage { image, area, from }
+            }
+            Op::ReadImage { image, area, into } => {
+                let image = self.image(image)?;
+                let len = Self::area(&image, &area)?;
+                Operation::ReadImage { image, area, into: self.sink(into, len)? }
+            }
+            Op::CopyImage { from, source, to, origin } => {
+                let (from, to) = (self.image(from)?, self.image(to)?);
+                let target = Area { origin, region: source.region };
+                let len = Self::area(&from, &source)?;
+                Self::area(&to, &target)?;
+                let format = |image: &S::Buffer| S::description(image).map(|description| description.format);
+                if format(&from) != format(&to) {
+                    return Err(Code(CL_IMAGE_FORMAT_MISMATCH));
+                }
+                Operation::CopyImage { from, source, to, target, len }
+            }
+            Op::CopyImageToBuffer { from, area, to, offset } => {
+                let (from, to) = (self.image(from)?, self.buffer(to)?);
+                let len = Self::area(&from, &area)?;
+                within(S::size(&to), offset, len)?;
+                Operation::CopyImageToBuffer { from, area, to, offset, len }
+            }
+            Op::CopyBufferToImage { from, offset, to, area } => {
+                let (from, to) = (self.buffer(from)?, self.image(to)?);
+                let len = Self::area(&to, &area)?;
+                within(S::size(&from), offset, len)?;
+                Operation::CopyBufferToImage { from, offset, to, area, len }
+            }
+            Op::FillImage { image, area, color } => {
+                let image = self.image(image)?;
+                let len = Self::area(&image, &area)?;
+                Operation::FillImage { image, area, len, color }
+            }
             Op::Map { buffer, flags, offset, len } => {
-                let buffer = self.buffers.get(buffer)?;
+                let buffer = self.buffer(buffer)?;
                 within(S::size(&buffer), offset, len)?;
                 Operation::Map { buffer, flags, offset, len }
             }
             Op::Unmap { buffer, offset, len } => {
-                let buffer = self.buffers.get(buffer)?;
+                let buffer = self.buffer(buffer)?;
                 within(S::size(&buffer), offset, len)?;
                 Operation::Unmap { buffer, offset, len }
             }
@@ -113,6 +157,24 @@ impl<S: Space> Resolver<'_, S> {
             }
             Op::Marker => Operation::Marker,
         })
+    }
+
+    /// A buffer that is no image.
+    pub(crate) fn buffer(&self, id: Id) -> Result<Arc<S::Buffer>, Code> {
+        self.buffers
+            .get(id)
+            .and_then(|buffer| if S::description(&buffer).is_none() { Ok(buffer) } else { Err(NO_BUFFER) })
+    }
+
+    /// An image.
+    fn image(&self, id: Id) -> Result<Arc<S::Buffer>, Code> {
+        self.buffers.get(id).and_then(|image| if S::description(&image).is_some() { Ok(image) } else { Err(NO_BUFFER) })
+    }
+
+    /// Checks that an area lies in an image. Returns its number of bytes.
+    fn area(image: &S::Buffer, area: &Area) -> Result<u64, Code> {
+        let description = S::description(image).filter(|image: &&Image| image.contains(area));
+        description.and_then(|image| image.bytes_of(area.region)).ok_or(BAD_VALUE)
     }
 
     /// The bytes that came with a command.
@@ -147,6 +209,7 @@ impl<S: Space> Resolver<'_, S> {
             Argument::Buffer(Some(id)) => {
                 self.buffers.get(id).map_or_else(Value::Missing, |buffer| Value::Buffer(Some(buffer)))
             }
+            Argument::Sampler(id) => self.samplers.get(id).map_or_else(Value::Missing, Value::Sampler),
             Argument::Local(bytes) => Value::Local(bytes),
         }
     }

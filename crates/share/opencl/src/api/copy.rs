@@ -7,7 +7,7 @@ use opencl_sys::*;
 
 use super::rect::{overlap, rect, within};
 use super::status;
-use super::transfer::{check_bounds, check_place, place};
+use super::transfer::{buffer, check_bounds, check_place, place};
 use crate::command::migrate::access_of;
 use crate::command::wait_list::WaitList;
 use crate::command::{CallMode, Kind};
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn clEnqueueCopyBuffer(
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, from) = place(queue, from)?;
-        let to = get::<Buffer>(to)?;
+        let to = buffer(to)?;
         check_place(&queue, &to)?;
         check_bounds(&from, from_offset, size)?;
         check_bounds(&to, to_offset, size)?;
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, from) = place(queue, from)?;
-        let to = get::<Buffer>(to)?;
+        let to = buffer(to)?;
         check_place(&queue, &to)?;
         // SAFETY: the program's, as the specification asks.
         let source = within(&from, unsafe { rect(from_origin, region, from_row_pitch, from_slice_pitch) }?)?;

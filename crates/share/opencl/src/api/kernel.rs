@@ -16,6 +16,7 @@ use crate::objects::device::Device;
 use crate::objects::kernel::{Kernel, Value};
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
+use crate::objects::sampler::Sampler;
 
 /// A kernel of a program, from the first device for which it was built.
 fn create(program: &Ref<Program>, name: &str) -> Result<*mut c_void> {
@@ -115,14 +116,36 @@ unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, v
     // SAFETY: as the caller says.
     let handle = || unsafe { value.cast::<cl_mem>().read_unaligned() };
     let buffer = |handle: cl_mem| {
-        let buffer = get::<Buffer>(handle).map_err(|_| Error(CL_INVALID_MEM_OBJECT))?;
+        let buffer = get::<Buffer>(handle)?;
         ensure(buffer.context.handle() == kernel.context.handle(), CL_INVALID_MEM_OBJECT)?;
+        ensure(buffer.image.is_none() || known.is_none(), CL_INVALID_MEM_OBJECT)?;
         Ok(Value::Buffer(Arc::downgrade(&buffer)))
     };
+    if let Some(known) = known.filter(|known| is_image(known)) {
+        ensure(size == HANDLE, CL_INVALID_ARG_SIZE)?;
+        ensure(!value.is_null(), CL_INVALID_ARG_VALUE)?;
+        let memory = get::<Buffer>(handle())?;
+        ensure(memory.image.is_some() && memory.context.handle() == kernel.context.handle(), CL_INVALID_MEM_OBJECT)?;
+        let is_kept_from = match known.access {
+            CL_KERNEL_ARG_ACCESS_READ_ONLY => CL_MEM_WRITE_ONLY,
+            CL_KERNEL_ARG_ACCESS_WRITE_ONLY => CL_MEM_READ_ONLY,
+            _ => CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+        };
+        ensure(memory.flags & is_kept_from == 0, CL_INVALID_ARG_VALUE)?;
+        return Ok(Value::Buffer(Arc::downgrade(&memory)));
+    }
+    if known.is_some_and(|known| known.type_name == "sampler_t") {
+        ensure(size == HANDLE, CL_INVALID_ARG_SIZE)?;
+        ensure(!value.is_null(), CL_INVALID_SAMPLER)?;
+        return sampler(kernel, handle());
+    }
     match known.map(|a| a.address) {
         Some(CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT) => {
             ensure(size == HANDLE, CL_INVALID_ARG_SIZE)?;
-            if value.is_null() || handle().is_null() { Ok(Value::Nothing) } else { buffer(handle()) }
+            if value.is_null() || handle().is_null() {
+                return Ok(Value::Nothing);
+            }
+            buffer(handle())
         }
         Some(CL_KERNEL_ARG_ADDRESS_LOCAL) => {
             ensure(value.is_null(), CL_INVALID_ARG_VALUE)?;
@@ -132,7 +155,6 @@ unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, v
         Some(_) => {
             let type_name = known.map_or("", |a| a.type_name.as_str());
             ensure(!value.is_null(), CL_INVALID_ARG_VALUE)?;
-            ensure(type_name != "sampler_t", CL_INVALID_SAMPLER)?;
             let takes = size_of_type(type_name).unwrap_or(size);
             // Three elements of a vector of three: it has the room of four, but runtimes take as many as it names.
             let is_three = type_name.ends_with('3') && size == takes / 4 * 3;
@@ -142,20 +164,33 @@ unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, v
             bytes.resize(takes, 0);
             Ok(Value::Bytes(bytes.into()))
         }
-        // The board does not say what it is. A live buffer's handle is taken for that buffer.
+        // The board does not say what it is. A live object's handle is taken for that object.
         None if value.is_null() => {
             ensure(size > 0, CL_INVALID_ARG_SIZE)?;
             Ok(Value::Local(size as u64))
         }
         None => {
             ensure(size > 0, CL_INVALID_ARG_SIZE)?;
-            match if size == HANDLE { buffer(handle()) } else { fail(CL_INVALID_MEM_OBJECT) } {
-                Ok(buffer) => Ok(buffer),
+            let named = || buffer(handle()).or_else(|_| sampler(kernel, handle()));
+            match if size == HANDLE { named() } else { fail(CL_INVALID_MEM_OBJECT) } {
+                Ok(named) => Ok(named),
                 // SAFETY: as the caller says.
                 Err(_) => Ok(Value::Bytes(unsafe { list(value.cast::<u8>(), size) }.into())),
             }
         }
     }
+}
+
+/// Whether an argument is an image: programs may have types of their own whose names begin so.
+fn is_image(known: &ArgumentInfo) -> bool {
+    known.access != CL_KERNEL_ARG_ACCESS_NONE && known.type_name.starts_with("image")
+}
+
+/// A sampler of the kernel's context.
+fn sampler(kernel: &Kernel, handle: cl_sampler) -> Result<Value> {
+    let sampler = get::<Sampler>(handle)?;
+    ensure(sampler.context.handle() == kernel.context.handle(), CL_INVALID_SAMPLER)?;
+    Ok(Value::Sampler(sampler))
 }
 
 /// Bytes of a type of OpenCL C; `None` for those that programs define.

@@ -1,4 +1,4 @@
-//! Buffers, and information about them.
+//! Buffers, and information about them and images.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -16,11 +16,11 @@ use crate::info::{Out, properties};
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
 
-const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+pub const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
 const HOST_POINTER: u64 = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
-fn check_flags(flags: cl_mem_flags) -> Result<()> {
+pub fn check_flags(flags: cl_mem_flags) -> Result<()> {
     ensure(flags & !(ACCESS | HOST_ACCESS | HOST_POINTER) == 0, CL_INVALID_VALUE)?;
     ensure((flags & ACCESS).count_ones() <= 1 && (flags & HOST_ACCESS).count_ones() <= 1, CL_INVALID_VALUE)?;
     let both = flags & CL_MEM_USE_HOST_PTR != 0 && flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn clCreateSubBuffer(
 ) -> cl_mem {
     let make = || {
         let parent = get::<Buffer>(parent)?;
-        ensure(parent.parent.is_none(), CL_INVALID_MEM_OBJECT)?;
+        ensure(parent.parent.is_none() && parent.image.is_none(), CL_INVALID_MEM_OBJECT)?;
         let flags = part_flags(parent.flags, flags)?;
         ensure(create_type == CL_BUFFER_CREATE_TYPE_REGION && !create_info.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: a region of the program's, as the type says.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn clCreateSubBuffer(
 }
 
 /// The flags of a part: its own, else the whole's.
-fn part_flags(whole: u64, own: u64) -> Result<u64> {
+pub fn part_flags(whole: u64, own: u64) -> Result<u64> {
     ensure(own & HOST_POINTER == 0, CL_INVALID_VALUE)?;
     check_flags(own)?;
     let (access, host) = (own & ACCESS, own & HOST_ACCESS);
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
         // SAFETY: the program's, as the specification asks.
         let out = unsafe { Out::new(size, value, size_ret) };
         match name {
-            CL_MEM_TYPE => out.uint(CL_MEM_OBJECT_BUFFER),
+            CL_MEM_TYPE => out.uint(buffer.image.map_or(CL_MEM_OBJECT_BUFFER, |view| view.image.kind)),
             CL_MEM_FLAGS => out.ulong(buffer.flags),
             CL_MEM_SIZE => out.size(buffer.size as usize),
             CL_MEM_HOST_PTR => out.pointer(match &Buffer::root(&buffer).side {
@@ -177,6 +177,7 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             CL_MEM_ASSOCIATED_MEMOBJECT => {
                 out.pointer(buffer.parent.as_ref().map_or(std::ptr::null_mut(), |p| p.handle()))
             }
+            CL_MEM_OFFSET if buffer.image.is_some() => out.size(0),
             CL_MEM_OFFSET => out.size(buffer.offset as usize),
             CL_MEM_USES_SVM_POINTER => out.uint(CL_FALSE),
             CL_MEM_PROPERTIES => out.bytes(&buffer.properties.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>()),

@@ -16,12 +16,26 @@ use crate::host_memory::{HostRegion, Region};
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
+/// A buffer that is no image.
+pub fn buffer(mem: cl_mem) -> Result<Ref<Buffer>> {
+    let buffer = get::<Buffer>(mem)?;
+    ensure(buffer.image.is_none(), CL_INVALID_MEM_OBJECT)?;
+    Ok(buffer)
+}
+
 /// A queue, and a buffer that its device can use.
 pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>)> {
+    let (queue, memory) = any_place(queue, mem)?;
+    ensure(memory.image.is_none(), CL_INVALID_MEM_OBJECT)?;
+    Ok((queue, memory))
+}
+
+/// The same with a buffer or an image.
+pub fn any_place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>)> {
     let queue = get::<Queue>(queue)?;
-    let buffer = get::<Buffer>(mem)?;
-    check_place(&queue, &buffer)?;
-    Ok((queue, buffer))
+    let memory = get::<Buffer>(mem)?;
+    check_place(&queue, &memory)?;
+    Ok((queue, memory))
 }
 
 /// Checks that a queue's device can use a buffer.
@@ -79,9 +93,9 @@ unsafe fn transfer(
         let host = unsafe { HostRegion::rect(ptr.cast(), &here) };
         let command_type = match (way, region) {
             (Way::Read, Region::Linear(_)) => CL_COMMAND_READ_BUFFER,
-            (Way::Read, Region::Rect(_)) => CL_COMMAND_READ_BUFFER_RECT,
+            (Way::Read, _) => CL_COMMAND_READ_BUFFER_RECT,
             (Way::Write, Region::Linear(_)) => CL_COMMAND_WRITE_BUFFER,
-            (Way::Write, Region::Rect(_)) => CL_COMMAND_WRITE_BUFFER_RECT,
+            (Way::Write, _) => CL_COMMAND_WRITE_BUFFER_RECT,
         };
         let root = Buffer::root(&buffer).clone();
         let kind = match way {

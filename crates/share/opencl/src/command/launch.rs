@@ -18,7 +18,7 @@ use crate::session::board::Board;
 pub struct Launch {
     kernel: Ref<Kernel>,
     arguments: Arc<Vec<Option<Slot>>>,
-    /// The buffers among them, in order, and what the kernel may do to them.
+    /// The buffers and images among them, in order, and what the kernel may do to them.
     buffers: Vec<(Ref<Buffer>, Access)>,
     pub range: Range,
 }
@@ -50,7 +50,7 @@ impl Launch {
                     buffers.push((buffer, if changes { Access::Update } else { Access::Read }));
                 }
                 Some(Value::Local(bytes)) => local += bytes,
-                Some(Value::Bytes(_) | Value::Nothing) => {}
+                Some(Value::Bytes(_) | Value::Sampler(_) | Value::Nothing) => {}
             }
         }
         let fits = |d: &Ref<Device>| local <= d.bounds.local_memory.max(1);
@@ -88,6 +88,7 @@ impl Launch {
             let argument = match (value, buffer) {
                 (Value::Bytes(bytes), _) => Argument::Value(bytes),
                 (Value::Local(bytes), _) => Argument::Local(*bytes),
+                (Value::Sampler(sampler), _) => Argument::Sampler(sampler.on(board)?),
                 (_, Some((buffer, _))) => Argument::Buffer(Some(buffer.on(board)?)),
                 (_, None) => Argument::Buffer(None),
             };

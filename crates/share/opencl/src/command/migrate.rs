@@ -14,7 +14,7 @@ use crate::command::send::send;
 use crate::command::{CallMode, Command, Kind, Memory};
 use crate::error::{Error, Result};
 use crate::handle::{Object, Ref};
-use crate::host_memory::{HostMemory, HostRegion, Region};
+use crate::host_memory::{HostMemory, HostRegion};
 use crate::objects::content::Access;
 use crate::objects::context::Context;
 use crate::objects::event::Event;
@@ -58,9 +58,10 @@ fn bring(
         let writer = content.writer.as_ref().and_then(Weak::upgrade);
         let first = waits.iter().cloned().chain(writer).collect();
         let host = memory.host();
-        let read = Kind::Read { from: buffer.clone(), region: Region::Linear(0), host };
+        let region = buffer.whole();
+        let read = Kind::Read { from: buffer.clone(), region, host };
         let read = hidden(context, from.board(), first, read, &memory)?;
-        let write = Kind::Write { to: buffer.clone(), region: Region::Linear(0), host };
+        let write = Kind::Write { to: buffer.clone(), region, host };
         arrived = Some(hidden(context, board, vec![read], write, &memory)?);
     }
     content.valid |= 1 << here;
@@ -86,7 +87,7 @@ fn hidden(
     Ok(event)
 }
 
-/// Writes the program's bytes into a new buffer, as the first of all commands; they were copied on return.
+/// Writes the program's bytes into a new buffer or image, as the first of all commands; they were copied on return.
 ///
 /// # Errors
 /// The connection is lost; the board's memory is used up.
@@ -97,7 +98,7 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: HostRegion) -> Result<()> {
     let context = &buffer.context;
     let board = Arc::clone(context.devices[0].board());
     let event = Object::new(context.table(), Event::new(context.clone(), None, 0));
-    let kind = Kind::Write { to: buffer.clone(), region: Region::Linear(0), host };
+    let kind = Kind::Write { to: buffer.clone(), region: buffer.whole(), host };
     let mut command = Command { board, event, waits: Vec::new(), kind, submit: Submit::Later, _keep: None };
     prepare(context, &mut command)?;
     command.board.session.check()?;

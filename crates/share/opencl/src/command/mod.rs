@@ -12,7 +12,7 @@ pub mod wait_list;
 use std::sync::Arc;
 
 use opencl_sys::{CL_FALSE, cl_bool, cl_int};
-use rackloom_opencl_wire::Rect;
+use rackloom_opencl_wire::{Area, Rect};
 
 use crate::command::launch::Launch;
 use crate::handle::Ref;
@@ -46,16 +46,16 @@ pub enum CallMode {
     NonBlocking,
 }
 
-/// A buffer's memory at the command's board: always that of a whole buffer.
+/// A memory object at the command's board: a whole buffer, or an image.
 pub type Memory = Ref<Buffer>;
 
 /// What a command does. Offsets count bytes from the beginning of the whole buffer.
 pub enum Kind {
     /// Nothing, in the order of the queue.
     Marker,
-    /// From the program's memory into a buffer.
+    /// From the program's memory into a buffer or an image.
     Write { to: Memory, region: Region, host: HostRegion },
-    /// From a buffer into the program's memory.
+    /// From a buffer or an image into the program's memory.
     Read { from: Memory, region: Region, host: HostRegion },
     /// Between buffers.
     Copy { from: Memory, from_offset: u64, to: Memory, to_offset: u64, len: u64 },
@@ -63,10 +63,18 @@ pub enum Kind {
     CopyRect { from: Memory, source: Rect, to: Memory, target: Rect },
     /// A pattern into a buffer.
     Fill { to: Memory, offset: u64, len: u64, pattern: Vec<u8> },
-    /// A part of a buffer into memory of its own that the program has mapped.
-    MapRead { from: Memory, offset: u64, mapping: Arc<Mapping> },
-    /// What the program has written to such memory, back into the buffer.
-    UnmapWrite { to: Memory, offset: u64, mapping: Arc<Mapping> },
+    /// An area between images.
+    CopyImage { from: Memory, source: Area, to: Memory, target: Area },
+    /// An area of an image into a buffer.
+    CopyImageToBuffer { from: Memory, area: Area, to: Memory, offset: u64 },
+    /// Bytes of a buffer into an area of an image.
+    CopyBufferToImage { from: Memory, offset: u64, to: Memory, area: Area },
+    /// A colour into an area of an image.
+    FillImage { to: Memory, area: Area, color: [u8; 16] },
+    /// A part of a buffer or an image into memory of its own that the program has mapped.
+    MapRead { from: Memory, mapping: Arc<Mapping> },
+    /// What the program has written to such memory, back.
+    UnmapWrite { to: Memory, mapping: Arc<Mapping> },
     /// Maps a part of a buffer whose backing is the program's view of it.
     Map { buffer: Memory, flags: u64, offset: u64, len: u64 },
     /// Ends such a mapping.
@@ -85,22 +93,34 @@ impl CallMode {
 }
 
 impl Kind {
-    /// The buffers that it uses, and how.
+    /// The whole buffers and images that it uses, and how.
     pub fn uses(&self) -> Vec<(Memory, Access)> {
-        let read = |buffer: &Memory| (buffer.clone(), Access::Read);
-        let update = |buffer: &Memory| (buffer.clone(), Access::Update);
+        let read = |memory: &Memory| (Buffer::root(memory).clone(), Access::Read);
+        let update = |memory: &Memory| (Buffer::root(memory).clone(), Access::Update);
         let write_linear = |buffer: &Memory, len: u64| {
             if len == buffer.size { (buffer.clone(), Access::Replace) } else { update(buffer) }
         };
+        let write_area = |image: &Memory, area: &Area| {
+            let whole = image.parent.is_none() && image.image.is_some_and(|view| view.image.whole() == *area);
+            if whole { (image.clone(), Access::Replace) } else { update(image) }
+        };
         match self {
             Self::Marker => Vec::new(),
+            Self::Write { to, region: Region::Image { area, .. }, .. } => vec![write_area(to, area)],
             Self::Write { to, region: Region::Linear(0), host } => vec![write_linear(to, host.len() as u64)],
             Self::Write { to, .. } => vec![update(to)],
             Self::Read { from, .. } | Self::MapRead { from, .. } => vec![read(from)],
             Self::Copy { from, to, len, .. } => vec![read(from), write_linear(to, *len)],
             Self::CopyRect { from, to, .. } => vec![read(from), update(to)],
             Self::Fill { to, len, .. } => vec![write_linear(to, *len)],
-            Self::UnmapWrite { to, mapping, .. } => vec![write_linear(to, mapping.len as u64)],
+            Self::CopyImage { from, to, target, .. } => vec![read(from), write_area(to, target)],
+            Self::CopyImageToBuffer { from, to, .. } => vec![read(from), update(to)],
+            Self::CopyBufferToImage { from, to, area, .. } => vec![read(from), write_area(to, area)],
+            Self::FillImage { to, area, .. } => vec![write_area(to, area)],
+            Self::UnmapWrite { to, mapping } => match &mapping.region {
+                Region::Image { area, .. } => vec![write_area(to, area)],
+                _ => vec![write_linear(to, mapping.len() as u64)],
+            },
             Self::Map { buffer, .. } => vec![read(buffer)],
             Self::Unmap { buffer, .. } => vec![update(buffer)],
             Self::Migrate { buffers, access } => buffers.iter().map(|b| (b.clone(), *access)).collect(),

@@ -73,17 +73,31 @@ impl Sender<'_> {
                 let op = Op::Fill { buffer: self.id(to)?, offset: *offset, len: *len, pattern };
                 self.operate(op, Finish::Nothing)
             }
-            Kind::MapRead { from, offset, mapping } => {
+            &Kind::CopyImage { ref from, source, ref to, target } => {
+                let (from, to) = (self.id(from)?, self.id(to)?);
+                self.operate(Op::CopyImage { from, source, to, origin: target.origin }, Finish::Nothing)
+            }
+            &Kind::CopyImageToBuffer { ref from, area, ref to, offset } => {
+                let (from, to) = (self.id(from)?, self.id(to)?);
+                self.operate(Op::CopyImageToBuffer { from, area, to, offset }, Finish::Nothing)
+            }
+            &Kind::CopyBufferToImage { ref from, offset, ref to, area } => {
+                let (from, to) = (self.id(from)?, self.id(to)?);
+                self.operate(Op::CopyBufferToImage { from, offset, to, area }, Finish::Nothing)
+            }
+            &Kind::FillImage { ref to, area, color } => {
+                self.operate(Op::FillImage { image: self.id(to)?, area, color }, Finish::Nothing)
+            }
+            Kind::MapRead { from, mapping } => {
                 let place = mapping.expect()?;
-                stats::BULK_BYTES.add(mapping.len);
-                let (buffer, len) = (self.id(from)?, mapping.len as u64);
-                let op = Op::Read { buffer, offset: *offset, len, into: Some(place.into()) };
+                stats::BULK_BYTES.add(mapping.len());
+                let op = read_op(self.id(from)?, mapping.region, mapping.len() as u64, Some(place.into()));
                 self.operate(op, Finish::Settle { mapping: Arc::clone(mapping), from: place })
             }
-            Kind::UnmapWrite { to, offset, mapping } => {
-                stats::BULK_BYTES.add(mapping.len);
+            Kind::UnmapWrite { to, mapping } => {
+                stats::BULK_BYTES.add(mapping.len());
                 let from = Payload::Bulk(mapping.publish()?.into());
-                self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
+                self.operate(write_op(self.id(to)?, mapping.region, from), Finish::Nothing)
             }
             // The program sees the buffer's own memory.
             Kind::Map { buffer, .. } | Kind::Unmap { buffer, .. } if buffer.is_shared() => {
@@ -266,6 +280,7 @@ fn write_op(buffer: Id, region: Region, from: Payload) -> Op<'static> {
     match region {
         Region::Linear(offset) => Op::Write { buffer, offset, from },
         Region::Rect(rect) => Op::WriteRect { buffer, rect, from },
+        Region::Image { area, .. } => Op::WriteImage { image: buffer, area, from },
     }
 }
 
@@ -273,5 +288,6 @@ fn read_op(buffer: Id, region: Region, len: u64, into: Option<Place>) -> Op<'sta
     match region {
         Region::Linear(offset) => Op::Read { buffer, offset, len, into },
         Region::Rect(rect) => Op::ReadRect { buffer, rect, into },
+        Region::Image { area, .. } => Op::ReadImage { image: buffer, area, into },
     }
 }

@@ -76,6 +76,11 @@ impl Device {
         number(&self.values, name)
     }
 
+    /// Whether it has images and samplers.
+    pub fn has_images(&self) -> bool {
+        self.number(CL_DEVICE_IMAGE_SUPPORT) != 0
+    }
+
     /// Whether it compiles OpenCL C.
     pub fn compiles(&self) -> bool {
         self.number(CL_DEVICE_COMPILER_AVAILABLE) != 0

@@ -6,12 +6,16 @@ use opencl_sys::*;
 use rackloom_opencl_wire::{BoardInfo, Limits};
 
 /// Extensions that concern only kernels and the board, so that this library passes them on.
-const EXTENSIONS: [&str; 22] = [
+const EXTENSIONS: [&str; 26] = [
     "cl_khr_byte_addressable_store",
     "cl_khr_global_int32_base_atomics",
     "cl_khr_global_int32_extended_atomics",
     "cl_khr_local_int32_base_atomics",
     "cl_khr_local_int32_extended_atomics",
+    "cl_khr_3d_image_writes",
+    "cl_khr_depth_images",
+    "cl_khr_image2d_from_buffer",
+    "cl_khr_srgb_image_writes",
     "cl_khr_int64_base_atomics",
     "cl_khr_int64_extended_atomics",
     "cl_khr_fp16",
@@ -32,7 +36,10 @@ const EXTENSIONS: [&str; 22] = [
 ];
 
 /// Optional features of OpenCL C that need no support of this library.
-const FEATURES: [&str; 9] = [
+const FEATURES: [&str; 12] = [
+    "__opencl_c_images",
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_read_write_images",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -190,6 +197,7 @@ impl Values {
     fn ours(&mut self, limits: &Limits) {
         self.memory(limits);
         self.versions();
+        self.images();
         self.absent();
         let mut types = self.number(CL_DEVICE_TYPE) & !CL_DEVICE_TYPE_DEFAULT;
         if types == 0 {
@@ -252,9 +260,9 @@ impl Values {
         self.set(CL_DEVICE_EXTENSIONS_WITH_VERSION, with_version);
     }
 
-    /// Features that this library does not support, whatever the board can do.
-    fn absent(&mut self) {
-        for name in [
+    /// Images are the board's, if it has any.
+    fn images(&mut self) {
+        let numbers = [
             CL_DEVICE_IMAGE_SUPPORT,
             CL_DEVICE_MAX_READ_IMAGE_ARGS,
             CL_DEVICE_MAX_WRITE_IMAGE_ARGS,
@@ -262,6 +270,32 @@ impl Values {
             CL_DEVICE_MAX_SAMPLERS,
             CL_DEVICE_IMAGE_PITCH_ALIGNMENT,
             CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
+        ];
+        let sizes = [
+            CL_DEVICE_IMAGE2D_MAX_WIDTH,
+            CL_DEVICE_IMAGE2D_MAX_HEIGHT,
+            CL_DEVICE_IMAGE3D_MAX_WIDTH,
+            CL_DEVICE_IMAGE3D_MAX_HEIGHT,
+            CL_DEVICE_IMAGE3D_MAX_DEPTH,
+            CL_DEVICE_IMAGE_MAX_BUFFER_SIZE,
+            CL_DEVICE_IMAGE_MAX_ARRAY_SIZE,
+        ];
+        let has_none = self.number(CL_DEVICE_IMAGE_SUPPORT) == 0;
+        for name in numbers {
+            if has_none || !self.0.contains_key(&name) {
+                self.uint(name, 0);
+            }
+        }
+        for name in sizes {
+            if has_none || !self.0.contains_key(&name) {
+                self.size(name, 0);
+            }
+        }
+    }
+
+    /// Features that this library does not support, whatever the board can do.
+    fn absent(&mut self) {
+        for name in [
             CL_DEVICE_PARTITION_MAX_SUB_DEVICES,
             CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE,
             CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE,
@@ -275,17 +309,6 @@ impl Values {
             CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS,
         ] {
             self.uint(name, 0);
-        }
-        for name in [
-            CL_DEVICE_IMAGE2D_MAX_WIDTH,
-            CL_DEVICE_IMAGE2D_MAX_HEIGHT,
-            CL_DEVICE_IMAGE3D_MAX_WIDTH,
-            CL_DEVICE_IMAGE3D_MAX_HEIGHT,
-            CL_DEVICE_IMAGE3D_MAX_DEPTH,
-            CL_DEVICE_IMAGE_MAX_BUFFER_SIZE,
-            CL_DEVICE_IMAGE_MAX_ARRAY_SIZE,
-        ] {
-            self.size(name, 0);
         }
         for name in [
             CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES,
@@ -346,11 +369,11 @@ mod tests {
 
     #[test]
     fn what_a_board_can_and_this_library_cannot_is_not_told() {
-        let feature = name_version("__opencl_c_images", VERSION);
+        let feature = name_version("__opencl_c_pipes", VERSION);
         let other = name_version("__opencl_c_fp64", VERSION);
         let values = Values(values(
             &board(vec![
-                (CL_DEVICE_IMAGE_SUPPORT, 1u32.to_ne_bytes().into()),
+                (CL_DEVICE_PIPE_SUPPORT, 1u32.to_ne_bytes().into()),
                 (CL_DEVICE_EXTENSIONS, b"cl_khr_fp64 cl_khr_gl_sharing cl_khr_spir\0".into()),
                 (CL_DEVICE_OPENCL_C_FEATURES, [feature, other.clone()].concat()),
                 (CL_DEVICE_GLOBAL_MEM_SIZE, 5000u64.to_ne_bytes().into()),
@@ -361,7 +384,7 @@ mod tests {
             ]),
             &LIMITS,
         ));
-        assert_eq!(values.number(CL_DEVICE_IMAGE_SUPPORT), 0);
+        assert_eq!(values.number(CL_DEVICE_PIPE_SUPPORT), 0);
         assert_eq!(values.string(CL_DEVICE_EXTENSIONS), "cl_khr_fp64");
         assert_eq!(values.0[&CL_DEVICE_OPENCL_C_FEATURES], other);
         assert_eq!(

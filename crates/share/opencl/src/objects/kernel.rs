@@ -16,6 +16,7 @@ use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
+use crate::objects::sampler::Sampler;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
@@ -55,8 +56,10 @@ pub struct Slot {
 pub enum Value {
     /// Bytes.
     Bytes(Arc<[u8]>),
-    /// A buffer. If the program releases it, the argument counts as not set.
+    /// A buffer or an image. If the program releases it, the argument counts as not set.
     Buffer(Weak<Object<Buffer>>),
+    /// A sampler.
+    Sampler(Ref<Sampler>),
     /// No buffer.
     Nothing,
     /// Local memory.
@@ -126,11 +129,13 @@ impl Kernel {
         version.is_some_and(|v| v.starts_with(['2', '3'])) && words.all(|w| w != "-cl-uniform-work-group-size")
     }
 
-    /// Whether the kernel may change the buffer of an argument; true if that is not known.
+    /// Whether the kernel may change the buffer or image of an argument; true if that is not known.
     pub fn may_change(&self, index: usize, flags: u64) -> bool {
         let known = self.info.arguments.as_ref().and_then(|a| a.get(index));
         let constant = known.is_some_and(|a| {
-            a.address == CL_KERNEL_ARG_ADDRESS_CONSTANT || a.qualifiers & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0
+            a.address == CL_KERNEL_ARG_ADDRESS_CONSTANT
+                || a.access == CL_KERNEL_ARG_ACCESS_READ_ONLY
+                || a.qualifiers & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0
         });
         flags & CL_MEM_READ_ONLY == 0 && !constant
     }

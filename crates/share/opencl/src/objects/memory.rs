@@ -1,4 +1,4 @@
-//! Buffers and sub-buffers.
+//! Buffers, sub-buffers and images.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -10,16 +10,17 @@ use rackloom_sync::lock;
 use crate::callback::{self, Call, UserData};
 use crate::error::{Result, fail};
 use crate::handle::{Live, ObjectKind, Ref};
-use crate::host_memory::HostMemory;
+use crate::host_memory::{HostMemory, Region};
 use crate::mapping::Mapping;
 use crate::objects::content::Content;
 use crate::objects::context::Context;
+use crate::objects::image::ImageView;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
 
-/// A buffer or sub-buffer.
+/// A buffer, a sub-buffer or an image.
 pub struct Buffer {
     /// At each device of the context, from its first use there on. Dropped before the parent.
     remotes: Box<[OnceLock<Remote>]>,
@@ -27,11 +28,13 @@ pub struct Buffer {
     pub context: Ref<Context>,
     pub flags: cl_mem_flags,
     pub size: u64,
-    /// The buffer of which this is a sub-buffer.
+    /// The buffer of which this is a sub-buffer or a view.
     pub parent: Option<Ref<Self>>,
-    /// First byte there.
+    /// First byte in the whole buffer.
     pub offset: u64,
     pub side: HostSide,
+    /// What is an image of it.
+    pub image: Option<ImageView>,
     pub properties: Vec<cl_mem_properties>,
     pub maps: Mutex<Vec<Arc<Mapping>>>,
     pub destructors: Mutex<Vec<Call>>,
@@ -88,6 +91,7 @@ impl Buffer {
             parent: None,
             offset: 0,
             side,
+            image: None,
             properties,
             maps: Mutex::default(),
             destructors: Mutex::default(),
@@ -102,9 +106,44 @@ impl Buffer {
         this
     }
 
+    /// An image that no manager knows yet.
+    pub fn image(
+        context: Ref<Context>,
+        flags: cl_mem_flags,
+        size: u64,
+        side: HostSide,
+        image: ImageView,
+        properties: Vec<cl_mem_properties>,
+    ) -> Self {
+        let mut this = Self::new(context, flags, size, side, properties);
+        this.image = Some(image);
+        this
+    }
+
+    /// A view of a buffer or sub-buffer as an image.
+    pub fn image_of(
+        parent: Ref<Self>,
+        flags: cl_mem_flags,
+        size: u64,
+        image: ImageView,
+        properties: Vec<cl_mem_properties>,
+    ) -> Self {
+        let mut this = Self::image(parent.context.clone(), flags, size, HostSide::None, image, properties);
+        (this.offset, this.parent) = (parent.offset, Some(parent));
+        this
+    }
+
     /// The whole buffer.
-    pub fn root(this: &Ref<Self>) -> &Ref<Self> {
-        this.parent.as_ref().unwrap_or(this)
+    pub fn root(mut this: &Ref<Self>) -> &Ref<Self> {
+        while let Some(parent) = &this.parent {
+            this = parent;
+        }
+        this
+    }
+
+    /// All of it, for a command.
+    pub fn whole(&self) -> Region {
+        self.image.map_or(Region::Linear(0), |view| view.whole())
     }
 
     /// Its number at a board, where it is made at its first use.
@@ -127,6 +166,12 @@ impl Buffer {
 
     fn make(&self, board: &Arc<Board>) -> Result<Remote> {
         let (flags, size, offset) = (self.flags & SENT_FLAGS, self.size, self.offset);
+        if let Some(ImageView { image: description, .. }) = self.image {
+            let of = self.parent.as_ref().map(|parent| parent.on(board)).transpose()?;
+            let cost = if of.is_some() { 0 } else { description.cost().unwrap_or(u64::MAX) };
+            let image = |image| wire::Command::CreateImage { image, flags, description, of };
+            return Remote::new(board, ObjectTable::Buffers(cost), image, &[]);
+        }
         if let Some(parent) = &self.parent {
             let parent = parent.on(board)?;
             let part = |buffer| wire::Command::CreateSubBuffer { buffer, parent, flags, offset, size };
@@ -157,12 +202,13 @@ impl Buffer {
 
     /// Whether its memory is the board's own, which may be used without the manager while no operation is under way.
     pub fn is_shared(&self) -> bool {
-        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
+        self.image.is_none() && matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
     }
 
     /// Whether the manager has to map it.
     pub fn is_backed(&self) -> bool {
-        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Backing(_) | HostSide::Shared(_))
+        let side = self.parent.as_ref().map_or(&self.side, |p| &p.side);
+        self.image.is_none() && matches!(side, HostSide::Backing(_) | HostSide::Shared(_))
     }
 }
 

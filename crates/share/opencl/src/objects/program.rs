@@ -153,7 +153,8 @@ impl Part {
     pub fn bring(&self, options: &str, ours: &[&str]) {
         let (Form::Source, Ok(source)) = (self.form, std::str::from_utf8(&self.bytes)) else { return };
         let Ok(here) = std::env::current_dir() else { return };
-        let text = match without_images(includes::expand(source, options, &here, ours)) {
+        let expanded = includes::expand(source, options, &here, ours);
+        let text = match if self.device.has_images() { expanded } else { without_images(expanded) } {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text.into_bytes()),
         };
@@ -255,7 +256,7 @@ impl Part {
     }
 }
 
-/// A source for a device without images, as all of this library's are: compilers define what the board has.
+/// A source for a device without images: compilers may define what their own devices have.
 fn without_images(source: Cow<'_, str>) -> Cow<'_, str> {
     const MACROS: [&str; 4] =
         ["__IMAGE_SUPPORT__", "__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"];

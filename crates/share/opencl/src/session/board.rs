@@ -1,11 +1,12 @@
 //! The board behind a session: what the program uses of it, and whether there is room for more.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::CL_OUT_OF_RESOURCES;
 use rackloom_ipc::{Bulk, ChannelError};
-use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, Op};
+use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, ImageFormat, Op};
 
 use crate::error::{Error, Result};
 use crate::session::Session;
@@ -27,6 +28,8 @@ pub struct Board {
     pub profiles: AtomicBool,
     /// Memory of the program's that the board sees.
     pub places: Places,
+    /// The formats of images that it has, of those flags and kinds that the program has asked for.
+    pub image_formats: Mutex<HashMap<(u64, u32), Vec<ImageFormat>>>,
 }
 
 /// Bytes of bulk memory that buffers leave to transfers.
@@ -42,6 +45,7 @@ impl Board {
             is_open: AtomicBool::new(false),
             profiles: AtomicBool::new(false),
             places: Places::default(),
+            image_formats: Mutex::default(),
         }
     }
 

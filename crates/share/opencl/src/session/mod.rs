@@ -48,7 +48,7 @@ pub struct Session {
     pub stream: Stream,
     requests: Mutex<HashMap<u32, Then>>,
     pub in_flight: InFlight,
-    numbers: [Mutex<Numbers>; 3],
+    numbers: [Mutex<Numbers>; 4],
     /// Nanoseconds to add to the manager's clock.
     clock: AtomicI64,
     completions: Completions,
@@ -131,6 +131,7 @@ impl Session {
             ObjectTable::Buffers(_) => 0,
             ObjectTable::Programs => 1,
             ObjectTable::Kernels => 2,
+            ObjectTable::Samplers => 3,
         }]
     }
 

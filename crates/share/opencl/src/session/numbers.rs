@@ -3,12 +3,14 @@
 /// The manager's table in which an object has its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectTable {
-    /// Buffers, with their bytes, which count against the quota.
+    /// Buffers and images, with their bytes, which count against the quota.
     Buffers(u64),
     /// Programs.
     Programs,
     /// Kernels.
     Kernels,
+    /// Samplers.
+    Samplers,
 }
 
 /// Gives out the smallest numbers first, so that the manager's tables stay short.

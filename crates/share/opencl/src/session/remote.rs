@@ -63,6 +63,7 @@ impl Drop for Remote {
             ObjectTable::Buffers(_) => wire::Command::ReleaseBuffer { buffer: self.id },
             ObjectTable::Programs => wire::Command::ReleaseProgram { program: self.id },
             ObjectTable::Kernels => wire::Command::ReleaseKernel { kernel: self.id },
+            ObjectTable::Samplers => wire::Command::ReleaseSampler { sampler: self.id },
         };
         if self.is_announced {
             // A lost connection has released it already.

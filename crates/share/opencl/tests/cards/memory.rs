@@ -226,3 +226,15 @@ fn a_tenant_sees_no_byte_of_another() {
     release(&first, &[after], &[]);
     release(&second, &pieces, &[vadd]);
 }
+
+#[test]
+fn a_card_has_no_images() {
+    let bench = &tenants(2)[0];
+    let (cl, context) = (bench.cl, bench.context);
+    assert_eq!(refused!(cl, clCreateImage(context, 0, null(), null(), null_mut())), CL_INVALID_OPERATION);
+    assert_eq!(refused!(cl, clCreateSampler(context, 0, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST)), CL_INVALID_OPERATION);
+    let mut count = 7;
+    let kind = CL_MEM_OBJECT_IMAGE2D;
+    ok!(cl, clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, kind, 0, null_mut(), &raw mut count));
+    assert_eq!(count, 0);
+}

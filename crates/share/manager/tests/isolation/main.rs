@@ -1,13 +1,17 @@
 //! Clients that violate the protocol do not affect others.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod images;
 
 use std::time::{Duration, Instant};
 
 use common::{Daemon, LIMITS, PATIENCE, Tenant};
 use rackloom_manager::scheduler::Policy;
 use rackloom_node::Rng;
-use rackloom_opencl_wire::{Answer, Argument, COMMAND, Command, Form, Op, Payload, Rect, VERSION, encode_command};
+use rackloom_opencl_wire::{
+    Answer, Area, Argument, COMMAND, Command, Form, Image, ImageFormat, Op, Payload, Rect, VERSION, encode_command,
+};
 
 const INVALID_VALUE: i32 = -30;
 const INVALID_MEM_OBJECT: i32 = -38;
@@ -249,7 +253,8 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
     let into = (small(3) == 0).then_some(bulk);
     let (a, b) = (id(&mut small), id(&mut small));
     let (offset, len, len2) = (small(80), small(80), small(80));
-    let which = small(16);
+    let area = Area { origin: rect.origin, region: rect.region };
+    let which = small(22);
     let op = match which {
         0 => Op::Write { buffer: a, offset, from },
         1 => Op::Read { buffer: a, offset, len, into },
@@ -268,9 +273,15 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
             local: (offset % 2 == 0).then_some([len2 % 20, 1, 1]),
             arguments: vec![(len2 as u32 % 4, Argument::Buffer(Some(b))), (b % 4, Argument::Value(&[9; 8]))],
         },
+        12 => Op::WriteImage { image: a, area, from },
+        13 => Op::ReadImage { image: a, area, into },
+        14 => Op::CopyImage { from: a, source: area, to: b, origin: [offset % 8, len2 % 4, 0] },
+        15 => Op::CopyImageToBuffer { from: a, area, to: b, offset },
+        16 => Op::CopyBufferToImage { from: a, offset, to: b, area },
+        17 => Op::FillImage { image: a, area, color: [7; 16] },
         _ => Op::Marker,
     };
-    let command = match small(30) {
+    let command = match small(34) {
         0 => Command::CreateBuffer { buffer: a, flags: small(1 << 10), size: len, backing: into },
         1 => Command::CreateSubBuffer { buffer: a, parent: b, flags: small(1 << 6), offset, size: len },
         2 => Command::ReleaseBuffer { buffer: a },
@@ -283,6 +294,14 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         9 => Command::Submit,
         10 => Command::BinarySize { request: event, program: a },
         11 => Command::Profile,
+        12 | 13 => {
+            let format = ImageFormat { order: 0x10b0 + (len % 12) as u32, data_type: 0x10d0 + (len2 % 16) as u32 };
+            let (kind, extent) = (0x10f0 + (offset % 8) as u32, rect.region);
+            let description = Image { kind, format, extent, row_pitch: if len % 4 == 0 { len2 } else { 0 } };
+            Command::CreateImage { image: a, flags: 1, description, of: (len % 4 == 0).then_some(b) }
+        }
+        14 => Command::CreateSampler { sampler: a, normalized: len % 2 == 0, addressing: b, filter: 0x1140 },
+        15 => Command::ReleaseSampler { sampler: a },
         _ => Command::Enqueue { event: event.into(), waits: vec![len], submit: len2 % 2 == 0, op },
     };
     let mut bytes = Vec::new();

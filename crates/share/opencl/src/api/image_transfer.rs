@@ -1,0 +1,226 @@
+//! Transfers between the program's memory and images, copies, and fills.
+#![allow(unsafe_code, non_snake_case)]
+
+use std::ffi::c_void;
+
+use opencl_sys::*;
+use rackloom_opencl_wire::Area;
+
+use super::status;
+use super::transfer::{any_place, buffer, check_bounds, check_place, check_readable, check_writable, place};
+use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
+use crate::error::{Error, Result, ensure};
+use crate::handle::{Ref, get};
+use crate::host_memory::HostRegion;
+use crate::info::list;
+use crate::objects::image::{ImageView, has_slices, pitches};
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+
+/// A queue, and an image that its device can use.
+pub fn image_place(queue: cl_command_queue, image: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>, ImageView)> {
+    let (queue, image) = any_place(queue, image)?;
+    let view = image.image.ok_or(Error(CL_INVALID_MEM_OBJECT))?;
+    ensure(queue.device.has_images(), CL_INVALID_OPERATION)?;
+    Ok((queue, image, view))
+}
+
+/// An area of an image as the program describes it.
+///
+/// # Safety
+/// `origin` and `region` are null or good for reading three numbers.
+pub unsafe fn area(view: &ImageView, origin: *const usize, region: *const usize) -> Result<Area> {
+    ensure(!origin.is_null() && !region.is_null(), CL_INVALID_VALUE)?;
+    // SAFETY: as the caller says.
+    let [origin, region] = [origin, region].map(|p| unsafe { p.cast::<[usize; 3]>().read_unaligned() });
+    let area = Area { origin: origin.map(|n| n as u64), region: region.map(|n| n as u64) };
+    ensure(view.image.contains(&area), CL_INVALID_VALUE)?;
+    Ok(area)
+}
+
+/// The program's memory for an area. Pitches are of rows and slices, as the calls have them.
+///
+/// # Safety
+/// It is good until the command has ended.
+unsafe fn memory(view: &ImageView, area: &Area, ptr: *mut c_void, row: usize, slice: usize) -> Result<HostRegion> {
+    ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
+    let (kind, region) = (view.image.kind, view.bytes(area.region));
+    ensure(row == 0 || row >= region[0], CL_INVALID_VALUE)?;
+    let slice = if has_slices(kind) { slice } else { 0 };
+    let line = row.max(region[0]);
+    let least = if kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { line } else { line.saturating_mul(region[1]) };
+    ensure(slice == 0 || slice >= least, CL_INVALID_VALUE)?;
+    let there = pitches(kind, region, row, slice);
+    let end = there[1].checked_mul(region[2]).filter(|end| *end <= isize::MAX as usize);
+    ensure(end.is_some(), CL_INVALID_VALUE)?;
+    // SAFETY: as the caller says.
+    Ok(unsafe { HostRegion::pitched(ptr.cast(), region, there) })
+}
+
+pub unsafe extern "C" fn clEnqueueReadImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    blocking: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    ptr: *mut c_void,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (queue, from, view) = image_place(queue, image)?;
+        // SAFETY: as above.
+        let area = unsafe { area(&view, origin, region) }?;
+        // SAFETY: as above.
+        let host = unsafe { memory(&view, &area, ptr, row_pitch, slice_pitch) }?;
+        let waits = wait_list.waits(&queue.context)?;
+        check_readable(&from)?;
+        let kind = Kind::Read { from, region: view.region(area), host };
+        wait_list.enqueue(&queue, CL_COMMAND_READ_IMAGE, waits, kind, CallMode::of(blocking))
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueWriteImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    blocking: cl_bool,
+    origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    ptr: *const c_void,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (queue, to, view) = image_place(queue, image)?;
+        // SAFETY: as above.
+        let area = unsafe { area(&view, origin, region) }?;
+        // SAFETY: as above; it is only read.
+        let host = unsafe { memory(&view, &area, ptr.cast_mut(), row_pitch, slice_pitch) }?;
+        let waits = wait_list.waits(&queue.context)?;
+        check_writable(&to)?;
+        let kind = Kind::Write { to, region: view.region(area), host };
+        wait_list.enqueue(&queue, CL_COMMAND_WRITE_IMAGE, waits, kind, CallMode::of(blocking))
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueCopyImage(
+    queue: cl_command_queue,
+    from: cl_mem,
+    to: cl_mem,
+    from_origin: *const usize,
+    to_origin: *const usize,
+    region: *const usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (queue, from, view) = image_place(queue, from)?;
+        let to = get::<Buffer>(to)?;
+        let other = to.image.ok_or(Error(CL_INVALID_MEM_OBJECT))?;
+        check_place(&queue, &to)?;
+        ensure(view.image.format == other.image.format, CL_IMAGE_FORMAT_MISMATCH)?;
+        // SAFETY: as above.
+        let (source, target) = unsafe { (area(&view, from_origin, region)?, area(&other, to_origin, region)?) };
+        let waits = wait_list.waits(&queue.context)?;
+        let overlap = (0..3).all(|at| source.origin[at].abs_diff(target.origin[at]) < source.region[at]);
+        ensure(from.handle() != to.handle() || !overlap, CL_MEM_COPY_OVERLAP)?;
+        let kind = Kind::CopyImage { from, source, to, target };
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, kind, CallMode::NonBlocking)
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueCopyImageToBuffer(
+    queue: cl_command_queue,
+    from: cl_mem,
+    to: cl_mem,
+    from_origin: *const usize,
+    region: *const usize,
+    to_offset: usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (queue, from, view) = image_place(queue, from)?;
+        let to = buffer(to)?;
+        check_place(&queue, &to)?;
+        // SAFETY: as above.
+        let area = unsafe { area(&view, from_origin, region) }?;
+        check_bounds(&to, to_offset, view.bytes(area.region).iter().product())?;
+        let waits = wait_list.waits(&queue.context)?;
+        let offset = to.offset + to_offset as u64;
+        let kind = Kind::CopyImageToBuffer { from, area, to: Buffer::root(&to).clone(), offset };
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, kind, CallMode::NonBlocking)
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueCopyBufferToImage(
+    queue: cl_command_queue,
+    from: cl_mem,
+    to: cl_mem,
+    from_offset: usize,
+    to_origin: *const usize,
+    region: *const usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (from_queue, from) = place(queue, from)?;
+        let (queue, to, view) = image_place(from_queue.handle(), to)?;
+        // SAFETY: as above.
+        let area = unsafe { area(&view, to_origin, region) }?;
+        check_bounds(&from, from_offset, view.bytes(area.region).iter().product())?;
+        let waits = wait_list.waits(&queue.context)?;
+        let offset = from.offset + from_offset as u64;
+        let kind = Kind::CopyBufferToImage { from: Buffer::root(&from).clone(), offset, to, area };
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, kind, CallMode::NonBlocking)
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueFillImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    status(|| {
+        let (queue, to, view) = image_place(queue, image)?;
+        ensure(!color.is_null(), CL_INVALID_VALUE)?;
+        // SAFETY: as above.
+        let area = unsafe { area(&view, origin, region) }?;
+        let waits = wait_list.waits(&queue.context)?;
+        // One number for depths, four for all other formats.
+        let bytes = if view.image.format.order == CL_DEPTH { 4 } else { 16 };
+        // SAFETY: as above.
+        let mut given = unsafe { list(color.cast::<u8>(), bytes) };
+        given.resize(16, 0);
+        let color = given.try_into().expect("16 bytes");
+        let kind = Kind::FillImage { to, area, color };
+        wait_list.enqueue(&queue, CL_COMMAND_FILL_IMAGE, waits, kind, CallMode::NonBlocking)
+    })
+}
