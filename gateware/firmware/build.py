@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the firmware of the shell's processor: C of this folder to gateware/rtl/control/rl_firmware_pkg.sv, and that of
-a card with keys, which has more memory, to rl_firmware_keys_pkg.sv.
+"""Makes the firmware of the shell's processor: C of this folder to gateware/rtl/control/rl_firmware_pkg.sv, and those of
+cards with keys or with links, which have more memory, to rl_firmware_keys_pkg.sv and rl_firmware_links_pkg.sv.
 
 `gateware/firmware/build.py` writes the packages, which are committed, so that nobody needs a compiler to build
 gateware. `--check` writes nothing and fails when one is stale; it asks nothing of a machine that has another version of
@@ -39,8 +39,9 @@ class Variant:
     without: tuple[str, ...] = ()  # Files that it has none of.
 
 
-PLAIN = Variant("rl_firmware_pkg", 32768, without=("keys.c", "vault.c"))
-KEYS = Variant("rl_firmware_keys_pkg", 65536, flags=("-DRL_KEYS",))
+PLAIN = Variant("rl_firmware_pkg", 32768, without=("keys.c", "vault.c", "programs.c"))
+KEYS = Variant("rl_firmware_keys_pkg", 65536, flags=("-DRL_KEYS",), without=("programs.c",))
+LINKS = Variant("rl_firmware_links_pkg", 65536, flags=("-DRL_LINKS",), without=("keys.c", "vault.c"))
 
 
 @dataclass
@@ -200,7 +201,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="fail when the package is stale")
     check = parser.parse_args().check
-    for variant in (PLAIN, KEYS):
+    for variant in (PLAIN, KEYS, LINKS):
         write(variant, check)
 
 

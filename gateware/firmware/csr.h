@@ -571,6 +571,41 @@
 // half may come a moment after the low one.
 #define CSR_BRG_COUNT(i) RL_WORD(0x30000340u + 4u * (i))
 
+// ---- Links: Programs over links (`rl_collective_csr`). A card without links reads zeros here and ignores writes.
+// read: The links, and of the programs that have ended the first.
+#define CSR_LNK_STATUS RL_WORD(0x30000328u)
+// There is one.
+#define LNK_STATUS_THERE 0x00000001u
+// A program has ended.
+#define LNK_STATUS_ENDED 0x00000002u
+// What RESET has ordered is under way.
+#define LNK_STATUS_RESETS 0x00000004u
+// It was none, and has not begun.
+#define LNK_STATUS_REFUSED 0x00000008u
+// Its number.
+#define LNK_STATUS_NUMBER_SHIFT 4u
+#define LNK_STATUS_NUMBER_MASK 0x7u
+// Its cause; 0: it went well. Its report is in memory.
+#define LNK_STATUS_CAUSE_SHIFT 8u
+#define LNK_STATUS_CAUSE_MASK 0xFu
+// write acts: One word more of nine that say what LNK_ORDER starts: address of the program, high half first, number of
+// commands, microseconds that it may take, group, high half first, sequence, and address of its report, high half
+// first.
+#define CSR_LNK_WHAT RL_WORD(0x3000032Cu)
+// write acts: Orders something.
+#define CSR_LNK_ORDER RL_WORD(0x30000330u)
+// A program with this NUMBER, which no other has, begins as soon as there is a context.
+#define LNK_ORDER_START 0x00000001u
+// The program that STATUS shows was taken.
+#define LNK_ORDER_POP 0x00000002u
+// All programs end without a word, and each link begins a new life.
+#define LNK_ORDER_RESET 0x00000004u
+// The time of the program with this NUMBER is over.
+#define LNK_ORDER_CANCEL 0x00000008u
+// The number.
+#define LNK_ORDER_NUMBER_SHIFT 4u
+#define LNK_ORDER_NUMBER_MASK 0x7u
+
 // ---- Keys: What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros here and
 // ---- ignores writes.
 // write: Of what KEY_SESSION tells: bits 47 to 32 of the owner's address.

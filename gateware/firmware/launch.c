@@ -6,6 +6,7 @@
 #include "counters.h"
 #include "frame.h"
 #include "memory.h"
+#include "programs.h"
 #include "result.h"
 #include "role.h"
 #include "session.h"
@@ -47,14 +48,18 @@ void launch_start(void) {
 }
 
 void launch_bound(void) {
-  uint32_t most = RESULTS_KEPT - result_kept();
+  uint32_t most = RESULTS_KEPT - result_kept() - programs_queued();
   if (most > LAUNCH_QUEUE) most = LAUNCH_QUEUE;
   WRITE(CSR_LCH_POPPED, (popped + most) % PLACES << LCH_POPPED_BOUND_SHIFT | popped);
 }
 
-uint32_t launch_queued(void) {
+static uint32_t queued(void) {
   uint32_t queue = READ(CSR_LCH_QUEUE);
   return (tail(queue) - head(queue)) % PLACES;
+}
+
+uint32_t launch_queued(void) {
+  return queued() + programs_queued();
 }
 
 bool launch_running(void) {
@@ -116,6 +121,7 @@ static bool cancel(uint32_t seq) {
 }
 
 void launch_collect(void) {
+  programs_collect();
   for (;;) {
     uint32_t queue = READ(CSR_LCH_QUEUE);
     if (head(queue) == popped) return;
@@ -141,7 +147,7 @@ static void accepted(void) {
 // Tells what became of the launch whose number was asked for.
 static void recall(void) {
   // First: what is in the queue now may have left it for the results a moment later, but not the other way round.
-  if (find(asked.seq)) return accepted();
+  if (find(asked.seq) || programs_has(asked.seq)) return accepted();
   launch_collect();
   if (!result_repeat(asked.seq)) frame_refuse(KIND_RESULT_REFUSED, ERROR_CODE_UNKNOWN_LAUNCH, 0, 0);
 }
@@ -170,6 +176,24 @@ static uint32_t fault(uint32_t args) {
   return ERROR_CODE_OK;
 }
 
+// A program's launch, the next one. False: it was refused, and may come again.
+static bool come_program(uint32_t args) {
+  uint32_t code = programs_fault(args);
+  if (code == ERROR_CODE_BUSY) {
+    refuse_busy(PROGRAMS);
+    return false;
+  }
+  if (code != ERROR_CODE_OK) {
+    reject(code);
+    return true;
+  }
+  count(COUNTER_LAUNCHES);
+  WRITE(CSR_LCH_LAST, asked.seq);
+  programs_accept();
+  launch_bound();
+  return true;
+}
+
 static void judge(void) {
   uint32_t args = asked.length >= 4 * LAUNCH_WORDS ? ASKED(LAUNCH_ARGS) : LAUNCH_ARGS + 1;
   if (args > LAUNCH_ARGS || asked.length != 4 * LAUNCH_WORDS + 8 * args) return count(COUNTER_DROP_MALFORMED);
@@ -179,13 +203,17 @@ static void judge(void) {
   if (ahead > 1) return count(COUNTER_DROP_WINDOW);
   if (ahead == 1) {
     launch_collect();
-    uint32_t here = (tail(READ(CSR_LCH_QUEUE)) - popped) % PLACES;
+    uint32_t here = (tail(READ(CSR_LCH_QUEUE)) - popped) % PLACES + programs_queued();
     if (here + result_kept() >= RESULTS_KEPT) return refuse_busy(RESULTS_KEPT);
-    if (role_configuring()) return refuse_busy(0);
-    uint32_t code = fault(args);
-    // Its time may come: the number stays free.
-    if (code == ERROR_CODE_OK) return refuse_busy(LAUNCH_QUEUE);
-    reject(code);
+    if (programs_asked()) {
+      if (!come_program(args)) return;
+    } else {
+      if (role_configuring()) return refuse_busy(0);
+      uint32_t code = fault(args);
+      // Its time may come: the number stays free.
+      if (code == ERROR_CODE_OK) return refuse_busy(LAUNCH_QUEUE);
+      reject(code);
+    }
   } else {
     count(COUNTER_DROP_DUPLICATE);
   }
@@ -209,12 +237,13 @@ void launch_go(void) {
     put(place, slots[place]);
   }
   thaw();
+  programs_go(asked.seq);
 }
 
 void launch_cancel(void) {
   if (!session_fresh(admitted(CLAIM_OF_EXEC_CANCEL), KIND_RESULT_REFUSED)) return;
   // The outcome of one that was there comes as that of any that ends.
-  if (!cancel(asked.seq)) recall();
+  if (!cancel(asked.seq) && !programs_cancel(asked.seq)) recall();
 }
 
 void launch_query(void) {
@@ -227,7 +256,7 @@ void launch_allow(void) {
 
 void launch_cancel_all(void) {
   WRITE(CSR_LCH_ENABLE, 0);
-  while (launch_queued() != 0) {
+  while (queued() != 0) {
     // The oldest. One that runs takes a moment to end, and is the oldest until then.
     uint32_t queue = freeze();
     if (head(queue) != tail(queue)) end(queue, head(queue));
@@ -239,5 +268,6 @@ void launch_cancel_all(void) {
 
 void launch_forget(void) {
   launch_cancel_all();
+  programs_forget();
   WRITE(CSR_LCH_LAST, 0);
 }

@@ -109,6 +109,16 @@ void result_push(uint32_t slot, uint32_t status, bool ran) {
   count_by(COUNTER_KERNEL_CYCLES, outcome->facts[1]);
 }
 
+#ifdef RL_LINKS
+void result_push_program(uint32_t seq, uint32_t status, uint32_t credit, uint64_t report_at, uint32_t length,
+                         uint32_t cause, uint32_t took_us) {
+  struct outcome *outcome = push(seq, status, credit, length);
+  outcome->out_addr = report_at;
+  outcome->facts[0] = cause;
+  outcome->facts[2] = outcome->facts[3] - arith_times(took_us, 1000);
+}
+#endif
+
 void result_push_rejected(uint32_t seq, uint32_t status) {
   push(seq, status, 0, 0);
 }

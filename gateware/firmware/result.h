@@ -14,6 +14,10 @@ uint32_t result_kept(void);
 // The launch in this slot has ended, after its kernel `ran` or without.
 void result_push(uint32_t slot, uint32_t status, bool ran);
 
+// A program over links has ended, with this cause, after so many microseconds; its report is to be sent.
+void result_push_program(uint32_t seq, uint32_t status, uint32_t credit, uint64_t report_at, uint32_t length,
+                         uint32_t cause, uint32_t took_us);
+
 // A launch's number is used up without a kernel having run.
 void result_push_rejected(uint32_t seq, uint32_t status);
 

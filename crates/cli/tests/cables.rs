@@ -93,5 +93,5 @@ fn links_take_ports_beyond_those_of_cables() {
     fails(&up(&["--links", "mesh"]), "invalid links `mesh`: expected full, ring or torus:AxB");
     fails(&up(&["--cards", "5", "--links", "torus:2x3"]), "5 cards do not make a torus of 2 x 3");
     fails(&up(&["--cards", "65", "--links", "full"]), "more links than its 63 ports can take");
-    fails(&up(&["--card", "rtl:2", "--links", "full"]), "a card of kind rtl has none");
+    fails(&up(&["--card", "rtl:5", "--links", "full"]), "card0 is to have 4 links, and a card of kind rtl has 3");
 }

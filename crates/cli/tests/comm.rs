@@ -62,6 +62,18 @@ fn what_cannot_be_done_is_explained() {
     assert!(done.code == 2 && done.stderr.contains("--links"), "{}", done.stderr);
 }
 
+#[test]
+fn gateware_works_in_groups_with_models() {
+    let rack = Rack::up(&["--card", "rtl:2", "--card", "model:2", "--links", "full", "--memory", "64M"]);
+    let run = |args: &[&str]| rack.json(&patient(&[&["comm", "run"], args].concat()));
+    for operation in [&["allreduce", "--count", "5000", "--type", "f32"][..], &["alltoall", "--count", "77"]] {
+        let done = run(operation);
+        assert_eq!((&done["checked"], done["ranks"].as_array().map(Vec::len)), (&true.into(), Some(4)), "{done}");
+    }
+    // The first two are gateware.
+    assert_eq!(run(&["broadcast", "--count", "4097", "--ranks", "card0,card1"])["checked"], true);
+}
+
 /// Few and small sizes.
 fn bench<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["comm", "bench"], args, &["--up-to", "4K", "--factor", "16", "--times", "2"]].concat()

@@ -14,7 +14,9 @@ use std::{env, fs, thread};
 /// The module that becomes the card, and the C++ classes that it becomes, each with these parameters.
 const TOP: &str = "rl_card_sim";
 const CLASSES: [(&str, &[&str]); 3] =
-    [("RlCard", &[]), ("RlCardWide", &["-GDataW=128"]), ("RlCardBridge", &["-GBridge=1"])];
+    [("RlCard", &[]), ("RlCardWide", &["-GDataW=128"]), ("RlCardBridge", &["-GBridge=1", "-GLinks=3"])];
+/// What Verilator compiles once for all of its places, from this crate's folder.
+const SHARED: &str = "shim/shared.vlt";
 /// The gateware, from the root of the repository.
 const GATEWARE: &str = "gateware/rtl";
 /// Folders of the gateware that a simulated card needs none of: tops of boards, with their vendors' primitives.
@@ -36,7 +38,7 @@ fn build() -> Result<(), String> {
     let root = here.join("../../..").canonicalize().map_err(|e| e.to_string())?;
     let gateware = root.join(GATEWARE);
     let shim = here.join("shim/shim.cpp");
-    for input in [&gateware, &shim] {
+    for input in [&gateware, &shim, &here.join(SHARED)] {
         println!("cargo::rerun-if-changed={}", input.display());
     }
     println!("cargo::rerun-if-env-changed={ROOT_VARIABLE}");
@@ -120,6 +122,7 @@ fn verilate(
         command.arg("--trace-fst");
     }
     let relative = |path: &Path| path.strip_prefix(root).expect("it is inside").to_path_buf();
+    command.arg(Path::new("crates/run/verilated").join(SHARED));
     let folders = folders(&gateware)?;
     for folder in &folders {
         // A module is in the file that has its name.

@@ -2,7 +2,7 @@
 //
 //   programs ==> rl_collective_sequencer ==> rl_collective_distributor ==> rl_collective_link (each) ==> cables
 //                   |   rl_collective_fetch: commands                      rl_collective_failures (each)
-//                   '-> rl_collective_local: copies, reductions
+//                   '-> rl_collective_local: copies, reductions; rl_collective_survey: who is there
 //
 // Each link has a port of memory of its own, the last one is the sequencer's: who joins them is not said here.
 module rl_collective_card
@@ -28,7 +28,7 @@ module rl_collective_card
   input  logic                          rst_ni,
   input  mac_addr_t [Links-1:0]         macs_i,           // As rl_link says, of each port.
   input  mac_addr_t                     card_mac_i,
-  input  logic [Links-1:0][7:0]         ports_i,          // 1 to 63. Steady.
+  input  logic [Links-1:0][7:0]         ports_i,          // 1 to 63, or 0: there is none. Steady.
   input  epoch_t                        epoch_i,
   input  tick_t                         rto_i,
   input  tick_t                         patience_i,
@@ -44,6 +44,7 @@ module rl_collective_card
   output slot_t                         start_slot_o,
   output logic                          start_invalid_o,  // With ready: it is none, and does not begin.
   input  logic [Slots-1:0]              go_i,
+  input  logic [Slots-1:0]              expire_i,
   output logic                          ended_valid_o,
   input  logic                          ended_ready_i,
   output report_t                       ended_o,
@@ -107,6 +108,7 @@ module rl_collective_card
   logic [Slots-1:0] runs, fetches, waits, cancel;
   count_t [Slots-1:0] at, here;
   logic read, put, take, leaves, copy, copy_busy, copy_end, copy_failed;
+  logic survey_busy, survey_end, survey_failed;
   slot_t read_slot, say_slot;
   logic [StoredW-1:0] read_at;
   logic [1:0] link;
@@ -132,6 +134,7 @@ module rl_collective_card
     .start_slot_o,
     .begin_o(slot_begins),
     .go_i,
+    .expire_i,
     .ended_valid_o,
     .ended_ready_i,
     .ended_o,
@@ -164,9 +167,9 @@ module rl_collective_card
     .say_slot_o(say_slot),
     .say_operation_o(say_operation),
     .copy_o(copy),
-    .copy_busy_i(copy_busy),
-    .copy_end_i(copy_end),
-    .copy_failed_i(copy_failed)
+    .copy_busy_i(copy_busy || survey_busy),
+    .copy_end_i(copy_end || survey_end),
+    .copy_failed_i(survey_end ? survey_failed : copy_failed)
   );
   rl_collective_distributor #(
     .Links(Links)
@@ -223,13 +226,19 @@ module rl_collective_card
     .r_data_i(r_data_i[Links]),
     .r_failed_i(r_resp_i[Links] != '0)
   );
+  // One command at a time: while a survey is under way, it has the port.
+  logic local_aw_valid, local_w_valid, local_w_last, survey_aw_valid, survey_w_valid, survey_w_last;
+  logic [39:0] local_aw_addr, survey_aw_addr;
+  logic [7:0] local_aw_len, survey_aw_len;
+  logic [DataW-1:0] local_w_data, survey_w_data;
+  logic [KeepW-1:0] local_w_strb;
   rl_collective_local #(
     .DataW(DataW),
     .Burst(Burst)
   ) u_local (
     .clk_i,
     .rst_ni,
-    .begin_i(copy),
+    .begin_i(copy && command.code != Survey),
     .command_i(command),
     .busy_o(copy_busy),
     .end_o(copy_end),
@@ -241,18 +250,59 @@ module rl_collective_card
     .r_valid_i(read_comes[1]),
     .r_data_i(r_data_i[Links]),
     .r_failed_i(r_resp_i[Links] != '0),
-    .aw_valid_o(aw_valid_o[Links]),
+    .aw_valid_o(local_aw_valid),
     .aw_ready_i(aw_ready_i[Links]),
-    .aw_addr_o(aw_addr_o[Links]),
-    .aw_len_o(aw_len_o[Links]),
-    .w_valid_o(w_valid_o[Links]),
+    .aw_addr_o(local_aw_addr),
+    .aw_len_o(local_aw_len),
+    .w_valid_o(local_w_valid),
     .w_ready_i(w_ready_i[Links]),
-    .w_data_o(w_data_o[Links]),
-    .w_strb_o(w_strb_o[Links]),
-    .w_last_o(w_last_o[Links]),
-    .b_valid_i(b_valid_i[Links]),
+    .w_data_o(local_w_data),
+    .w_strb_o(local_w_strb),
+    .w_last_o(local_w_last),
+    .b_valid_i(b_valid_i[Links] && !survey_busy),
     .b_resp_i(b_resp_i[Links])
   );
+  logic [Links-1:0] hears;
+  for (genvar l = 0; l < Links; l++) begin : gen_heard
+    assign hears[l] = events_o[l].heard;
+  end
+  rl_collective_survey #(
+    .DataW(DataW),
+    .Links(Links),
+    .Burst(Burst)
+  ) u_survey (
+    .clk_i,
+    .rst_ni,
+    .tick_i,
+    .patience_i,
+    .ports_i,
+    .begin_i(copy && command.code == Survey),
+    .to_i(command.to),
+    .busy_o(survey_busy),
+    .end_o(survey_end),
+    .failed_o(survey_failed),
+    .heard_i(hears),
+    .up_i(up_o & neighbour_valid_o),
+    .macs_i(neighbour_macs_o),
+    .neighbour_ports_i(neighbour_ports_o),
+    .aw_valid_o(survey_aw_valid),
+    .aw_ready_i(aw_ready_i[Links]),
+    .aw_addr_o(survey_aw_addr),
+    .aw_len_o(survey_aw_len),
+    .w_valid_o(survey_w_valid),
+    .w_ready_i(w_ready_i[Links]),
+    .w_data_o(survey_w_data),
+    .w_last_o(survey_w_last),
+    .b_valid_i(b_valid_i[Links] && survey_busy),
+    .b_resp_i(b_resp_i[Links])
+  );
+  assign aw_valid_o[Links] = survey_busy ? survey_aw_valid : local_aw_valid;
+  assign aw_addr_o[Links] = survey_busy ? survey_aw_addr : local_aw_addr;
+  assign aw_len_o[Links] = survey_busy ? survey_aw_len : local_aw_len;
+  assign w_valid_o[Links] = survey_busy ? survey_w_valid : local_w_valid;
+  assign w_data_o[Links] = survey_busy ? survey_w_data : local_w_data;
+  assign w_strb_o[Links] = survey_busy ? '1 : local_w_strb;
+  assign w_last_o[Links] = survey_busy ? survey_w_last : local_w_last;
   rl_collective_reads #(
     .BeatW(BeatW)
   ) u_reads (
@@ -354,6 +404,7 @@ module rl_collective_card
       .say_valid_i(said_valid),
       .say_ready_o(said_ready),
       .say_i(said),
+      .asks_i(survey_busy && ports_i[l] != '0),
       .stray_o(strays_o[l]),
       .rests_o(rests_o[l]),
       .aw_valid_o(aw_valid_o[l]),

@@ -140,7 +140,8 @@ module rl_collective_fetch
     command = '0;
     command.port = head[55:48];
     for (int unsigned l = 0; l < Links; l++)
-    if (command.port == ports_i[l]) {command.linked, command.link} = {1'b1, 2'(l)};
+    if (ports_i[l] != '0 && command.port == ports_i[l])
+      {command.linked, command.link} = {1'b1, 2'(l)};
     command.tag = head[47:32];
     command.length = bytes[28:0];
     command.from = from[39:0];
@@ -153,6 +154,13 @@ module rl_collective_fetch
       8'd3: if (is_sound && {head[55:0], from, to} == '0) command.code = Wait;
       8'd4: if (is_sound && head[55:32] == '0) command.code = Copy;
       8'd5: if (is_sound && is_reduction) command.code = Reduce;
+      8'd6:
+      if (word == '0 && {head[55:0], from} == '0) begin
+        command.code = Survey;
+        command.length = 29'(SurveyBytes);
+        command.from_bad = 1'b0;
+        command.to_bad = refused(to, command.length, from_i, to_i) || to[$clog2(SurveyBytes)-1:0] != '0;
+      end
       default: ;
     endcase
     if (failed_q || failed) command.code = Unread;

@@ -81,6 +81,7 @@ module rl_collective_link
   input  logic                        r_last_i,
 
   // -- the neighbour, and the cable: as rl_link says
+  input  logic                        asks_i,              // Somebody asks who is there.
   output logic                        up_o,
   output logic                        neighbour_valid_o,
   output mac_addr_t                   neighbour_mac_o,
@@ -135,7 +136,7 @@ module rl_collective_link
     .come_o(come),
     .come_data_o(come_data),
     .come_last_o(come_last),
-    .awaited_i(puts_open_o != '0 || takes_open_o != '0),
+    .awaited_i(asks_i || puts_open_o != '0 || takes_open_o != '0),
     .up_o,
     .neighbour_valid_o,
     .neighbour_mac_o,

@@ -73,6 +73,9 @@ package rl_collective_pkg;
     operation_t  operation;
   } program_t;
 
+  // A survey's table: for each port 16 bytes. It begins at a multiple of its length.
+  localparam int unsigned SurveyBytes = 1024;
+
   // A command as the sequencer finds it: looked at when it was fetched.
   localparam logic [31:0] MessageMax = 32'd268435456;
   typedef enum logic [2:0] {
@@ -82,7 +85,8 @@ package rl_collective_pkg;
     Take,
     Wait,
     Copy,
-    Reduce
+    Reduce,
+    Survey
   } code_e;
   typedef struct packed {
     code_e       code;

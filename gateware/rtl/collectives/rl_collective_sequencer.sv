@@ -23,6 +23,7 @@ module rl_collective_sequencer
   output slot_t                    start_slot_o,
   output logic                     begin_o,          // It has begun.
   input  logic [Slots-1:0]         go_i,             // The Go of those that are held: for one cycle.
+  input  logic [Slots-1:0]         expire_i,         // Their time is over now.
   output logic                     ended_valid_o,    // Has ended, and how.
   input  logic                     ended_ready_i,
   output report_t                  ended_o,
@@ -61,7 +62,7 @@ module rl_collective_sequencer
   output slot_t                    say_slot_o,
   output operation_t               say_operation_o,
 
-  // -- rl_collective_local
+  // -- rl_collective_local, and rl_collective_survey
   output logic                     copy_o,
   input  logic                     copy_busy_i,
   input  logic                     copy_end_i,
@@ -156,7 +157,7 @@ module rl_collective_sequencer
   assign command = command_i;
   assign touches_bad = command.from_bad || (is_local && command.to_bad);
   assign is_move = command.code == Put || command.code == Take;
-  assign is_local = command.code == Copy || command.code == Reduce;
+  assign is_local = command.code inside {Copy, Reduce, Survey};
   logic [3:0] busy, told;
   assign is_busy = busy[command.link];
   always_comb begin
@@ -181,7 +182,7 @@ module rl_collective_sequencer
         about = command.port;
       end
       Wait: if (puts_q[ctx_q] != '0 || takes_q[ctx_q] != '0) step = Waits;
-      Copy, Reduce:
+      Copy, Reduce, Survey:
       if (touches_bad) {step, why} = {Fails, BadAddress};
       // It steps when it has ended.
       else if (command.length != '0) step = Waits;
@@ -225,6 +226,7 @@ module rl_collective_sequencer
     if (times_out) hits[walk_q] = 1'b1;
     if (fails) {hits[ctx_q], hit_cause[ctx_q], hit_port[ctx_q]} = {1'b1, why, about};
     for (int unsigned c = 0; c < Slots; c++) begin
+      if (expire_i[c]) hits[c] = 1'b1;
       if (copies_q[c] && copy_end_i && copy_failed_i)
         {hits[c], hit_cause[c], hit_port[c]} = {1'b1, MemoryFailed, 8'd0};
       for (int unsigned l = 0; l < Links; l++) begin

@@ -438,6 +438,31 @@ package rl_csr_pkg;
   // each, low half first. The high half may come a moment after the low one.
   localparam csr_word_t CsrBrgCount = 8'hd0;
 
+  // Programs over links (`rl_collective_csr`). A card without links reads zeros here and ignores
+  // writes.
+  // LNK_STATUS: read. The links, and of the programs that have ended the first.
+  localparam csr_word_t CsrLnkStatus = 8'hca;
+  localparam int unsigned LnkStatusThereBit = 0;
+  localparam int unsigned LnkStatusEndedBit = 1;
+  localparam int unsigned LnkStatusResetsBit = 2;
+  localparam int unsigned LnkStatusRefusedBit = 3;
+  localparam int unsigned LnkStatusNumberLsb = 4;
+  localparam int unsigned LnkStatusNumberWidth = 3;
+  localparam int unsigned LnkStatusCauseLsb = 8;
+  localparam int unsigned LnkStatusCauseWidth = 4;
+  // LNK_WHAT: write acts. One word more of nine that say what LNK_ORDER starts: address of the
+  // program, high half first, number of commands, microseconds that it may take, group, high half
+  // first, sequence, and address of its report, high half first.
+  localparam csr_word_t CsrLnkWhat = 8'hcb;
+  // LNK_ORDER: write acts. Orders something.
+  localparam csr_word_t CsrLnkOrder = 8'hcc;
+  localparam int unsigned LnkOrderStartBit = 0;
+  localparam int unsigned LnkOrderPopBit = 1;
+  localparam int unsigned LnkOrderResetBit = 2;
+  localparam int unsigned LnkOrderCancelBit = 3;
+  localparam int unsigned LnkOrderNumberLsb = 4;
+  localparam int unsigned LnkOrderNumberWidth = 3;
+
   // What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros
   // here and ignores writes.
   // KEY_OWNER_HI: write. Of what KEY_SESSION tells: bits 47 to 32 of the owner's address.

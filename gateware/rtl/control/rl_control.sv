@@ -9,7 +9,8 @@ module rl_control
   import rl_config_pkg::board_t;
 #(
   parameter int unsigned PatienceW = 24,  // Of the watchdog.
-  parameter bit          Keys = 1'b0      // The card has keys.
+  parameter bit          Keys = 1'b0,     // The card has keys,
+  parameter bit          Links = 1'b0     // or links, and not both.
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -77,8 +78,10 @@ module rl_control
   output logic              mem_read_flush_o
 );
   // -- processor and memory
-  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords : rl_firmware_pkg::RamWords;
-  localparam int unsigned CodeWords = Keys ? rl_firmware_keys_pkg::CodeWords : rl_firmware_pkg::CodeWords;
+  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords :
+      Links ? rl_firmware_links_pkg::RamWords : rl_firmware_pkg::RamWords;
+  localparam int unsigned CodeWords = Keys ? rl_firmware_keys_pkg::CodeWords :
+      Links ? rl_firmware_links_pkg::CodeWords : rl_firmware_pkg::CodeWords;
   localparam int unsigned RamAddrW = $clog2(RamWords);
   logic ram_re;
   logic [3:0] ram_we;
@@ -113,7 +116,8 @@ module rl_control
   // Nothing writes code: what starts after a reset is the same firmware.
   assign code = ram_waddr < RamAddrW'(CodeWords);
   rl_firmware_ram #(
-    .Keys(Keys)
+    .Keys(Keys),
+    .Links(Links)
   ) u_ram (
     .clk_i(clk_net_i),
     .re_i(ram_re),

@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 525156388ca65d65. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 857cd6b15a4c0d9a. Change that, not this.
 // code 30220, variables 7816, stack 272, free 27228 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_keys_pkg;

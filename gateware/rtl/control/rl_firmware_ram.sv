@@ -1,8 +1,10 @@
-// The processor's memory: it starts with the firmware in it, which for a card with keys is another one in more memory.
+// The processor's memory: it starts with the firmware in it, which for a card with keys or links is another one in more memory.
 // What a store to the word that is being read in that cycle gives is undefined.
 module rl_firmware_ram #(
   parameter bit Keys = 1'b0,
-  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords : rl_firmware_pkg::RamWords,
+  parameter bit Links = 1'b0,
+  localparam int unsigned RamWords = Keys ? rl_firmware_keys_pkg::RamWords :
+      Links ? rl_firmware_links_pkg::RamWords : rl_firmware_pkg::RamWords,
   localparam int unsigned AddrW = $clog2(RamWords)
 ) (
   input  logic             clk_i,
@@ -18,6 +20,8 @@ module rl_firmware_ram #(
     (* no_rw_check *) logic [7:0] mem[RamWords];
     if (Keys) begin : gen_keys
       initial mem = rl_firmware_keys_pkg::Lanes[lane];
+    end else if (Links) begin : gen_links
+      initial mem = rl_firmware_links_pkg::Lanes[lane];
     end else begin : gen_no_keys
       initial mem = rl_firmware_pkg::Lanes[lane];
     end

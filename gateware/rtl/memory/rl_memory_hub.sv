@@ -4,16 +4,17 @@
 //
 // The role's ports are the leaves of a tree: node 1 is the role's as a whole, node n divides what it has among 2 n and
 // 2 n + 1, and the last nodes are the ports. Each level adds a bit on top of the ids that come from below it, so that a
-// role's ids go to the memory and come back as they are. A bridge is one more leaf, the last: it shares with the role's
-// ports, and the shell waits for no more than without it.
+// role's ids go to the memory and come back as they are. A bridge is one more leaf, and so are links, the last ones: they
+// share with the role's ports, and the shell waits for no more than without them.
 module rl_memory_hub
   import rl_role_pkg::*;
 #(
   parameter int unsigned Memories = 1,  // Ports of the role, 1 to 4.
   parameter bit          Bridge = 1'b0, // There is a bridge.
+  parameter bit          Links = 1'b0,  // There are links.
   parameter int unsigned ShellLongest = 1,  // Beats of the shell's longest burst.
   parameter int unsigned ShareW = 4,
-  localparam int unsigned Leaves = Memories + 32'(Bridge),
+  localparam int unsigned Leaves = Memories + 32'(Bridge) + 32'(Links),
   localparam int unsigned IdW = AxiIdW + $clog2(Leaves) + 1
 ) (
   input  logic                             clk_role_i,
@@ -27,9 +28,11 @@ module rl_memory_hub
   output axi_rsp_t                         shell_o,
   input  axi_req_t                         bridge_i,  // Its bursts are as long as a role's. Tied off if there is none.
   output axi_rsp_t                         bridge_o,
+  input  axi_req_t                         links_i,   // The same of links.
+  output axi_rsp_t                         links_o,
   // Parts of the bandwidth, 1 or more each; steady. Of the shell [0] and the role [1]:
   input  logic [1:0][ShareW-1:0]           share_i,
-  // and of the role's ports, and then the bridge, of what the role has.
+  // and of the role's ports, and then the bridge and the links, of what the role has.
   input  logic [Leaves-1:0][ShareW-1:0]    weight_i,
   output logic                             busy_o,  // Something is under way: a register, which may cross.
 
@@ -106,9 +109,12 @@ module rl_memory_hub
           .memory_o(req),
           .memory_i(rsp)
         );
-      end else begin : gen_bridge
+      end else if (Bridge && n - Leaves == Memories) begin : gen_bridge
         assign req = bridge_i;
         assign bridge_o = rsp;
+      end else begin : gen_links
+        assign req = links_i;
+        assign links_o = rsp;
       end
       assign awvalid[n] = req.awvalid;
       assign awaddr[n] = req.awaddr;
@@ -221,6 +227,11 @@ module rl_memory_hub
     logic unused_bridge;
     assign bridge_o = '0;
     assign unused_bridge = ^bridge_i;
+  end
+  if (!Links) begin : gen_no_links
+    logic unused_links;
+    assign links_o = '0;
+    assign unused_links = ^links_i;
   end
 
   logic busy_share;

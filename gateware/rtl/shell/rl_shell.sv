@@ -16,6 +16,7 @@ module rl_shell
   parameter int unsigned Memories = 1,             // Memory ports of the role, 1 to 4.
   parameter bit          Bridge = 1'b0,            // The card has a bridge, at 64 bits: its frames are not foreign.
   parameter bit          Keys = 1'b0,              // Frames have tags; at 64 bits, and not with a bridge.
+  parameter bit          Links = 1'b0,             // The card runs programs over links, and has no keys.
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
@@ -63,6 +64,8 @@ module rl_shell
   // -- the bridge's registers, net domain; tied off for a card without one
   output bridge_ctl_t       bridge_o,
   input  logic [31:0]       bridge_i,
+  // -- programs over links, whose registers are beside the bridge's: one has ended. Likewise
+  input  logic              program_ended_i,
   // -- the host behind the card, whose frames are not foreign; likewise
   input  rl_nic_pkg::nic_config_t nic_i,
 
@@ -96,6 +99,9 @@ module rl_shell
   // What its bridge says has no tags.
   if (Keys && Bridge) begin : gen_check
     $fatal(0, "rl_shell: a card with keys has no bridge (%m)");
+  end
+  if (Keys && Links) begin : gen_check_links
+    $fatal(0, "rl_shell: a card with keys has no links (%m)");
   end
   // Who looks for room does so some cycles before a frame's first word, while others are written.
   localparam int unsigned Ahead = 8;
@@ -187,7 +193,11 @@ module rl_shell
   role_ctl_t role_ctl;
   role_status_t role_status;
   launch_ctl_t launch_ctl;
-  launch_status_t launch_status;
+  launch_status_t launch_status, launch_told;
+  always_comb begin
+    launch_told = launch_status;
+    launch_told.ended = launch_status.ended || program_ended_i;
+  end
   scrub_ctl_t scrub_ctl;
   logic job_valid, job_ready, scrub_done, cpu_fetched;
   logic fetch_valid, fetch_ready, read_idle, read_flush;
@@ -195,7 +205,8 @@ module rl_shell
   logic [31:0] keys_word;
   rl_control #(
     .PatienceW(PatienceW),
-    .Keys(Keys)
+    .Keys(Keys),
+    .Links(Links)
   ) u_control (
     .clk_net_i,
     .rst_net_ni,
@@ -244,7 +255,7 @@ module rl_shell
     .role_o(role_ctl),
     .role_i(role_status),
     .launch_o(launch_ctl),
-    .launch_i(launch_status),
+    .launch_i(launch_told),
     .scrub_o(scrub_ctl),
     .scrub_done_i(scrub_done),
     .bridge_o,

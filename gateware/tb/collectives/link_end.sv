@@ -94,6 +94,7 @@ module link_end
     .rto_i,
     .patience_i,
     .tick_i,
+    .asks_i(1'b0),
     .early_i(40'(EarlyAt)),
     .put_valid_i,
     .put_ready_o,

@@ -122,6 +122,7 @@ module rl_collective_card_tb
     .start_slot_o,
     .start_invalid_o,
     .go_i,
+    .expire_i('0),
     .ended_valid_o(ended),
     .ended_ready_i(1'b1),
     .ended_o(report),

@@ -118,6 +118,7 @@ module rl_collective_group_tb
       .start_slot_o(slots[c]),
       .start_invalid_o(invalid[c]),
       .go_i(go_i[c]),
+      .expire_i('0),
       .ended_valid_o(ended),
       .ended_ready_i(1'b1),
       .ended_o(report),

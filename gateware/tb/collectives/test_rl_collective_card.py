@@ -13,7 +13,7 @@ from pathlib import Path
 import cocotb
 import golden_link
 import pytest
-from card_bench import DATA_AT, SLOTS, WINDOW, Card, Model, Program
+from card_bench import DATA_AT, SLOTS, WINDOW, Card, Model, Program, neighbour
 from golden_link import Datatype, Op, Report
 from random_programs import FAULTS, Draw
 from runner import bench, rtl
@@ -37,6 +37,11 @@ async def both(dut, **how):
     await card.start(**how)
     await card.write(DATA_AT, data)
     return card, Model(links_of(dut), data)
+
+
+def survey(to):
+    """A command that writes who is at the other ends."""
+    return bytes([6]) + bytes(15) + to.to_bytes(8, "big") + bytes(8)
 
 
 def differences(got, wanted, spared=()):
@@ -127,14 +132,40 @@ async def what_a_program_waits_for_is_in_its_report(dut):
     assert (await card.run([late]), model.run([late])) == ([Report(PEER_FAILED, 1, 1, 0, 0)],) * 2
     other = replace(late, number=4, limit_us=200)
     assert (await card.run([other]), model.run([other])) == ([Report(TIMEOUT, 0, 2, 0, 1 << 1)],) * 2
-    # What gateware does not do is refused by the same name as what nobody knows.
-    assert (await card.run([Program([bytes([6]) + bytes(31)], group, 5)]))[0].cause == BAD_COMMAND
+    # A table that does not begin at a multiple of its length, or is not the host's, is refused.
+    for to in (at + 8, WINDOW - 512):
+        assert await card.run([Program([survey(to)], group, 5)]) == [Report(BAD_ADDRESS, 0, 0, 0, 0)]
+    assert (await card.run([Program([survey(at)[:9] + b"\1" + survey(at)[10:]], group, 5)]))[0].cause == BAD_COMMAND
     # So are operations and elements that there are not, and bits of floating-point numbers: by the model, too.
     good = golden_link.reduce(Op.SUM, Datatype.I32, at, at, 8)
     pairs = [(0, 3), (8, 3), (129, 3), (1, 0), (1, 9), (1, 16 + 3), (1, 256 + 3), (5, 5), (6, 6), (7, 7), (7, 8)]
     spoilt = [Program([good[:1] + bytes([op]) + kind.to_bytes(2, "big") + good[4:]], group, 6) for op, kind in pairs]
     for program in spoilt:
         assert await card.run([program]) == model.run([program]) == [Report(BAD_COMMAND, 0, 0, 0, 0)], program
+    await card.healthy()
+
+
+@cocotb.test()
+async def a_survey_says_who_is_at_the_other_ends(dut):
+    """Also again, of links that are up; and within half of the patience of one that is cut."""
+    card, _ = await both(dut, patience=400)
+    to, links = -(-DATA_AT // 1024) * 1024, links_of(dut)
+    for cut in (0, 0, 1):
+        dut.cut_i.value = cut
+        await card.write(to - 64, bytes([0xEE]) * (1024 + 128))
+        assert await card.run([Program([survey(to), bytes([3]) + bytes(31)], 9, 1)]) == [Report(0, 0, 2, 0, 0)]
+        table = bytearray(1024)
+        for port in range(1, links + 1):
+            # The words of the first link are cut: it is heard no more, and hears nobody that answers it.
+            if not cut or port > 2:
+                table[16 * port : 16 * port + 8] = bytes.fromhex("02524c000107") + bytes([neighbour(port), 1])
+        got = await card.read(to - 64, 1024 + 128)
+        assert got[:64] == got[-64:] == bytes([0xEE]) * 64, "no byte beside it"
+        told = [row for row in range(64) if got[64 + 16 * row : 80 + 16 * row] != table[16 * row : 16 * row + 16]]
+        assert not told or (cut and set(told) <= {1, 2}), (cut, told, got[64:128].hex())
+        if cut:
+            assert got[64 + 16 * 2 + 7] == 0, "whose neighbour's words are cut has heard nobody"
+    dut.cut_i.value = 0
     await card.healthy()
 
 

@@ -95,7 +95,7 @@ module rl_memory_hub_tb
     assign s_rlast_o[n] = rsp[n].rlast;
     assign s_rvalid_o[n] = rsp[n].rvalid;
   end
-  axi_rsp_t unused_bridge;
+  axi_rsp_t unused_bridge, unused_links;
   rl_memory_hub #(
     .Memories(Memories),
     .ShareW(ShareW)
@@ -110,6 +110,8 @@ module rl_memory_hub_tb
     .shell_o(rsp[0]),
     .bridge_i('0),
     .bridge_o(unused_bridge),
+    .links_i('0),
+    .links_o(unused_links),
     .*
   );
 endmodule

@@ -44,9 +44,19 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let seed = args.seed.unwrap_or_else(random_seed);
     let net = &cx.global.net;
     let network = Network::open(net)?;
+    let kinds = match args.card.is_empty() {
+        true => vec![CardCount { kind: Kind::Model, count: args.cards }],
+        false => args.card.clone(),
+    };
+    let topology = topology(args)?;
     let bulk = if network.mtu() >= MTU_JUMBO { BULK_JUMBO } else { BULK_STANDARD };
+    // Neighbours have to take each other's frames.
+    let bulk = match topology.links().is_empty() {
+        true => bulk,
+        false => kinds.iter().map(|asked| asked.kind.bulk_max()).fold(bulk, u16::min),
+    };
     let pace = if args.clocked { Pace::Clocked } else { Pace::Live };
-    let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace, rate: args.rate }, topology(args)?)?;
+    let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace, rate: args.rate }, topology)?;
     let network = network.serve(rack.switch(), CLIENTS_MAX)?;
     let control = ControlServer::open(network.segment())?;
     let mut networks = vec![network];
@@ -66,10 +76,6 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let stopped = Arc::clone(&stop);
     interrupt::instead(move || stopped.store(true, Ordering::Release));
 
-    let kinds = match args.card.is_empty() {
-        true => vec![CardCount { kind: Kind::Model, count: args.cards }],
-        false => args.card.clone(),
-    };
     let mut demands = Demands::read(args, cx.policy()?, &rack)?;
     let mut cards = Vec::new();
     for asked in &kinds {

@@ -69,7 +69,10 @@ impl From<RackError> for Failure {
     fn from(e: RackError) -> Self {
         let failure = Self::of(&e);
         match e {
-            RackError::NoLinks { .. } => failure.help("use model cards, or omit --links"),
+            RackError::TooManyLinks { .. } => failure.help("use model cards, or a shape with fewer links of a card"),
+            RackError::LinkFrames { .. } => {
+                failure.help("start the rack with a card of that kind, or use a model card")
+            }
             RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
             RackError::NoPortForHost { .. } | RackError::NoHook { .. } => {
                 failure.help("use a model card there, or name another card with --nic")

@@ -1,4 +1,4 @@
-//! A group of model cards in virtual time, and a host that has claimed them.
+//! A group of cards in virtual time, and a host that has claimed them.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +25,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub struct GroupSpec {
     /// How many cards.
     pub cards: u16,
+    /// Their kinds, in turns.
+    pub kinds: [Kind; 2],
     /// What joins them.
     pub links: Links,
     /// Bytes of each card's memory.
@@ -53,7 +55,7 @@ pub enum GroupError {
     },
 }
 
-/// A group of model cards in virtual time. Their links and memories work as those of live ones; time is that of the
+/// A group of cards in virtual time. Their links and memories work as those of live ones; time is that of the
 /// cables, and of nothing else.
 #[derive(Debug)]
 pub struct SimGroup {
@@ -85,7 +87,10 @@ impl SimGroup {
         let card = |unit: u16| {
             let mut config = Config::new(MacAddr([2, 0, 0, 0, 1, unit as u8]), Pace::Virtual);
             (config.unit, config.memory, config.boot) = (unit, spec.memory, 100 + u32::from(unit));
-            (Kind::Model, config)
+            // Both ends of a link send frames that the other takes.
+            config.bulk =
+                spec.kinds.iter().map(|kind| kind.bulk_max()).min().map_or(config.bulk, |max| max.min(config.bulk));
+            (spec.kinds[usize::from(unit % 2)], config)
         };
         let mut of = RackSpec::new(spec.seed);
         (of.hosts, of.cards, of.topology) = (vec![(HOST, host)], (0..spec.cards).map(card).collect(), topology);

@@ -62,15 +62,15 @@ impl Kind {
         }
     }
 
-    /// Whether its ports can be links.
-    pub const fn has_links(self) -> bool {
+    /// Most ports that are links, whichever they are.
+    pub const fn links_max(self) -> u8 {
         match self {
-            Self::Model | Self::Flash => true,
-            Self::Rtl => false,
+            Self::Model | Self::Flash => 63,
+            Self::Rtl => 3,
         }
     }
 
-    /// Most network ports.
+    /// Most network ports, without those that are links on gateware.
     pub const fn ports_max(self) -> u8 {
         match self {
             Self::Model | Self::Flash => 64,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 
-use rackloom_card::{CardEvent, Config, ConfigError, Pace};
+use rackloom_card::{CardEvent, Config, ConfigError, Pace, PortService};
 use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchError, random_u64};
 use rackloom_node::Rng;
 use rackloom_wire::{BULK_STANDARD, MacAddr};
@@ -78,9 +78,19 @@ pub enum RackError {
         /// Kind of the card.
         kind: Kind,
     },
-    /// A card is to have links, and its kind has none.
-    #[error("card{unit} is to have links, and a card of kind {kind} has none")]
-    NoLinks {
+    /// A card is to have more links than its kind can.
+    #[error("card{unit} is to have {links} links, and a card of kind {kind} has {} at most", .kind.links_max())]
+    TooManyLinks {
+        /// Unit number of the card.
+        unit: u16,
+        /// Kind of the card.
+        kind: Kind,
+        /// Ports that are links.
+        links: usize,
+    },
+    /// A card is to have links over which others send frames that are too long for it.
+    #[error("card{unit} is to have links, and a card of kind {kind} takes no frames as long as its neighbours send")]
+    LinkFrames {
         /// Unit number of the card.
         unit: u16,
         /// Kind of the card.
@@ -259,8 +269,12 @@ impl LiveRack {
 
     /// The card's ends of the switch, of all its cables, and of the one to its host.
     fn plug_in(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
-        if self.topology.has_links() && !kind.has_links() {
-            return Err(RackError::NoLinks { unit, kind });
+        let links = self.topology.links().len();
+        if links > usize::from(kind.links_max()) {
+            return Err(RackError::TooManyLinks { unit, kind, links });
+        }
+        if links > 0 && self.shape.bulk > kind.bulk_max() {
+            return Err(RackError::LinkFrames { unit, kind });
         }
         let name = format!("card{unit}");
         let at_rate = |mut port: Port| {
@@ -272,7 +286,7 @@ impl LiveRack {
         let mut ports = Ports::from(at_rate(self.switch.attach(&name)?));
         for (ends, cable) in &self.cables {
             for end in ends.card_ports().filter(|end| end.unit == unit) {
-                if end.port >= kind.ports_max() {
+                if end.port >= kind.ports_max() && !self.topology.links().contains(&end.port) {
                     return Err(RackError::NoSuchPort { cable: ends.clone(), end, kind });
                 }
                 let port = match &ends.1 {
@@ -297,7 +311,17 @@ impl LiveRack {
     fn config(&self, kind: Kind, unit: u16) -> Config {
         let (mac, shape) = (self.mac(unit), self.shape);
         let mut ports = self.topology.ports(mac);
-        ports.truncate(usize::from(kind.ports_max()) - 1);
+        // What its kind does not have is closed, before a link, and else is not there.
+        for port in ports.iter_mut().skip(usize::from(kind.ports_max()) - 1) {
+            if port.service != PortService::Link {
+                port.service = PortService::Closed;
+            }
+        }
+        while ports.len() >= usize::from(kind.ports_max())
+            && ports.last().is_some_and(|port| port.service == PortService::Closed)
+        {
+            ports.pop();
+        }
         let standard = Config::new(mac, shape.pace);
         Config {
             unit,

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rackloom_card::{Card, Config, ConfigError, FlashConfig};
+use rackloom_card::{Card, Config, ConfigError, FlashConfig, PortService};
 use rackloom_role::Sandbox;
 use rackloom_sandbox::WasmSandbox;
 use rackloom_verilated::RtlCard;
 
+use crate::topology::PORTS_MAX;
 use crate::{AnyCard, Kind};
 
 /// Makes cards. All model cards of a maker share a sandbox, which compiles each image once.
@@ -39,7 +40,9 @@ impl Maker {
     /// # Errors
     /// If the configuration is out of range, asks for more ports than the kind has, or the memory cannot be reserved.
     pub fn make(&self, kind: Kind, config: Config) -> Result<AnyCard, ConfigError> {
-        if config.ports.len() >= usize::from(kind.ports_max()) {
+        let links = config.ports.iter().filter(|port| port.service == PortService::Link).count();
+        let ports = if kind == Kind::Rtl { PORTS_MAX } else { kind.ports_max() };
+        if links > usize::from(kind.links_max()) || config.ports.len() >= usize::from(ports) {
             return Err(ConfigError::Range { field: "ports" });
         }
         // The gateware makes no tags yet.

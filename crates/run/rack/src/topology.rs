@@ -159,9 +159,9 @@ impl Topology {
         Ok(Self { links: ports, nics: self.nics, ..Self::new(cables)? })
     }
 
-    /// Whether cards have links.
-    pub fn has_links(&self) -> bool {
-        !self.links.is_empty()
+    /// The ports that are links, on all cards.
+    pub const fn links(&self) -> &BTreeSet<Port> {
+        &self.links
     }
 
     /// The same, with hosts behind cards.

@@ -1,4 +1,4 @@
-//! Groups of model cards that work together over links, live.
+//! Groups of cards that work together over links, live: of models, of gateware, and of both.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,18 @@ use rackloom::{
 use rackloom_card::Pace;
 use rackloom_rack::{Kind, Links, LiveRack, Maker, RackError, Removal, Shape, Topology};
 
-/// Cards of 64 MiB with links, claimed.
+/// Model cards of 64 MiB with links, claimed.
 fn rack(count: u16, links: Links) -> (LiveRack, Rack, Vec<MacAddr>) {
-    let shape = Shape { memory: Some(64 << 20), bulk: 8960, seed: 5, pace: Pace::Live, rate: None };
+    rack_of(&vec![Kind::Model; count.into()], links, 8960)
+}
+
+/// Cards of these kinds, the same.
+fn rack_of(kinds: &[Kind], links: Links, bulk: u16) -> (LiveRack, Rack, Vec<MacAddr>) {
+    let count = kinds.len() as u16;
+    let shape = Shape { memory: Some(64 << 20), bulk, seed: 5, pace: Pace::Live, rate: None };
     let topology = Topology::default().with_links(links, count).unwrap();
     let mut cards = LiveRack::new(shape, topology, Maker::shared()).unwrap();
-    let macs: Vec<_> = (0..count).map(|_| cards.add(Kind::Model).unwrap().1).collect();
+    let macs: Vec<_> = kinds.iter().map(|kind| cards.add(*kind).unwrap().1).collect();
     let rack =
         Rack::attach(cards.attach("host").unwrap(), RackOptions { jumbo: true, ..RackOptions::default() }).unwrap();
     let start = Instant::now();
@@ -96,14 +102,45 @@ fn a_card_that_another_host_has_taken_is_named() {
 }
 
 #[test]
-fn a_cable_that_is_dead_is_named_and_gateware_has_no_links() {
+fn a_card_that_is_gone_is_named() {
     let (mut cards, rack, macs) = rack(3, Links::Full);
     let comm = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
     assert!(cards.remove(1, Removal::Yank));
     let inputs = vec![Bytes::new(); 2];
     let error = comm.run(&sum(K::Barrier, 0), &inputs).unwrap_err();
     assert!(error.to_string().contains("card1") || matches!(error, CommError::Rack(_)), "{error}");
-    assert!(matches!(cards.add(Kind::Rtl), Err(RackError::NoLinks { unit: 1, .. })));
+}
+
+#[test]
+fn gateware_says_who_its_neighbours_are_and_names_one_that_is_gone() {
+    let (mut cards, rack, macs) = rack_of(&[Kind::Rtl, Kind::Rtl, Kind::Model], Links::Full, 1472);
+    let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
+    for count in [1, 4097] {
+        let inputs: Vec<_> = (0..3).map(|rank| bytes(&words(rank, count))).collect();
+        let want: Vec<_> = words(0, count).iter().map(|w| w.wrapping_mul(3).wrapping_add(3)).collect();
+        let got = comm.run(&sum(K::Allreduce, count.into()), &inputs).unwrap();
+        assert!(got.outputs.iter().all(|output| *output == bytes(&want)), "{count} words");
+    }
+    // A program whose time is over says so, and its neighbour's fails with it.
+    let pair = comm.part(&[0, 1]);
+    assert!(cards.remove(1, Removal::Yank));
+    let error = pair.run(&sum(K::Barrier, 0), &vec![Bytes::new(); 2]).unwrap_err();
+    assert!(error.to_string().contains("card1") || matches!(error, CommError::Rack(_)), "{error}");
+    // The other two are as well as they were, and gateware learns who is there with claims that begin anew.
+    let rest = Communicator::new(&rack, &[macs[2], macs[0]], Duration::from_secs(60)).unwrap();
+    let inputs: Vec<_> = (0..2).map(|rank| bytes(&words(rank, 100))).collect();
+    let got = rest.run(&sum(K::Alltoall, 50), &inputs).unwrap();
+    assert_eq!(got.outputs[0], [inputs[0].slice(..200), inputs[1].slice(..200)].concat());
+}
+
+#[test]
+fn gateware_has_three_links_and_takes_frames_of_its_length() {
+    let (mut cards, ..) = rack_of(&[Kind::Model; 5], Links::Full, 1472);
+    assert!(cards.remove(1, Removal::Yank));
+    assert!(matches!(cards.add(Kind::Rtl), Err(RackError::TooManyLinks { unit: 1, links: 4, .. })));
+    let (mut cards, ..) = rack(2, Links::Full);
+    assert!(cards.remove(0, Removal::Yank));
+    assert!(matches!(cards.add(Kind::Rtl), Err(RackError::LinkFrames { unit: 0, .. })));
 }
 
 #[test]

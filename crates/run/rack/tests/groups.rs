@@ -1,16 +1,25 @@
-//! Groups of whole cards in virtual time: their operations beside a load and under faults of all cables, and how long
-//! they take on cables of a known rate.
+//! Groups of whole cards in virtual time: their operations beside a load and under faults of all cables, of gateware and
+//! beside it, and how long they take on cables of a known rate.
 
 use bytes::Bytes;
 use rackloom_collective::{Datatype, Kind as Does, Op, Operation, Plan};
 use rackloom_host::{Commit, Outcome};
 use rackloom_node::{Duration, Rng};
-use rackloom_rack::{GroupSpec, Links, SimGroup};
+use rackloom_rack::{GroupSpec, Kind, Links, SimGroup};
 use rackloom_sim::{Cable, Faults};
+
+#[path = "../../../core/collective/tests/simulation/oracle.rs"]
+mod oracle;
+
+use oracle::{inputs, oracle};
 
 /// Cards of 32 MiB on cables of 10 Gb/s.
 fn lab(cards: u16, links: Links, seed: u64, faults: Faults) -> SimGroup {
-    SimGroup::new(&GroupSpec { cards, links, memory: 32 << 20, cable: Cable::TEN_GIGABIT, faults, seed })
+    mixed([Kind::Model; 2], cards, links, seed, faults)
+}
+
+fn mixed(kinds: [Kind; 2], cards: u16, links: Links, seed: u64, faults: Faults) -> SimGroup {
+    SimGroup::new(&GroupSpec { cards, kinds, links, memory: 32 << 20, cable: Cable::TEN_GIGABIT, faults, seed })
 }
 
 fn words(rng: &mut Rng, count: u64) -> Vec<u8> {
@@ -90,6 +99,50 @@ fn operations_take_the_time_of_their_plan() {
                 let due = least + rounds * start_up;
                 assert!(time >= least * 0.999, "{links}, {kind:?}: {time} s, faster than the cables, {least} s");
                 assert!(time <= due * 1.07, "{links}, {kind:?}: {time} s, and the plan says {due} s");
+            }
+        }
+    }
+}
+
+/// Each operation, on gateware alone and beside models, is as anybody would compute it: sizes around a word, a beat and
+/// what goes eagerly, all ranks and links in use, and types of each width.
+#[test]
+fn gateware_does_what_models_do_and_works_beside_them() {
+    let kinds = [
+        Does::Barrier,
+        Does::Send { to: 2 },
+        Does::Sendrecv { by: 1 },
+        Does::Broadcast,
+        Does::Scatter,
+        Does::Gather,
+        Does::Allgather,
+        Does::Alltoall,
+        Does::Reduce,
+        Does::Allreduce,
+        Does::ReduceScatter,
+    ];
+    let each = kinds.map(|kind| (kind, 65, Datatype::I8, Op::Max));
+    let sizes = [0, 1, 63, 64, 16_385].map(|count| (Does::Allgather, count, Datatype::I8, Op::Sum));
+    let types = [
+        (Does::Allreduce, 16_385, Datatype::I8, Op::Xor),
+        (Does::Allreduce, 64, Datatype::F16, Op::Prod),
+        (Does::ReduceScatter, 63, Datatype::I64, Op::Sum),
+        (Does::Reduce, 1, Datatype::F64, Op::Sum),
+    ];
+    let all: Vec<_> = each.into_iter().chain(sizes).chain(types).collect();
+    // A ring of four has ranks that are no neighbours; gateware and models take turns there.
+    let few: Vec<_> = each.into_iter().skip(6).chain(types.into_iter().take(2)).collect();
+    for (kinds, cards, links, todo) in
+        [([Kind::Rtl; 2], 3, Links::Full, all), ([Kind::Rtl, Kind::Model], 4, Links::Ring, few)]
+    {
+        let mut group = mixed(kinds, cards, links, 3, Faults::NONE);
+        for (i, (kind, count, datatype, op)) in (0..).zip(todo) {
+            let operation = Operation { kind, count, datatype, op, root: 1 };
+            let inputs = inputs(&operation, cards.into(), i);
+            let (got, _) = group.operate(&operation, &inputs, |_| {}).unwrap();
+            for (rank, got) in got.iter().enumerate() {
+                let want = oracle(&operation, &inputs, rank).unwrap_or_default();
+                assert!(got[..] == want[..], "{kinds:?}, {operation:?}: rank {rank}");
             }
         }
     }

@@ -20,6 +20,9 @@ namespace {
 constexpr int kBeat = 64;
 constexpr int kStraps = 18;
 constexpr int kPorts = 3;
+constexpr int kLinks = 3;
+constexpr int kMacs = kPorts + kLinks;  // Those of links are the last.
+constexpr int kLinkWords = 10;
 constexpr int kWord = 16;  // Most bytes of a word of a port.
 constexpr int kPortBits = 51;   // Of a port of rl_card_sim.
 constexpr int kNicCounts = 9;   // Fields of nic_counts_t,
@@ -55,7 +58,7 @@ struct MacOut {
 
 struct Inputs {
   uint64_t time_us;
-  MacIn macs[kPorts];
+  MacIn macs[kMacs];
   AxiIn memory;
   uint8_t rst_n, cfg_hold, planted, event_ready;
   uint8_t shares[2];
@@ -65,7 +68,7 @@ constexpr size_t kCompared = offsetof(Inputs, edges);
 static_assert(kCompared == sizeof(uint64_t) + sizeof(Inputs::macs) + sizeof(AxiIn) + 6, "bytes between fields are any");
 
 struct Outputs {
-  MacOut macs[kPorts];
+  MacOut macs[kMacs];
   AxiOut memory;
   uint64_t event_word;
   uint32_t alarm_us;
@@ -133,14 +136,16 @@ void watch(const Card& top, AxiOut& out) {
   out.rready = top.m_memory_rready;
 }
 
-// `bytes`: of a word of port 0. Ports lie one behind the other in the model's vectors, each as wide as that one.
-template <class Card, int bytes>
+// `bytes`: of a word of port 0. Ports, and with them links, of which there are kMacs in all or none, lie one behind the
+// other in the model's vectors, each as wide as that one.
+template <class Card, int bytes, int count>
 struct Sim final : RlSim {
   std::unique_ptr<Card> top;
   Inputs taken{.rst_n = kAll};  // At the last step; as no step has it, before the first.
   uint8_t high = kAll;          // The clocks that have not fallen.
 
-  Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1]) {
+  Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1],
+      const uint32_t links[kLinkWords]) {
     const std::string said = "+rl_late=" + std::to_string(late);
     const char* args[] = {"card", said.c_str()};
     context->commandArgs(late != 0 ? 2 : 1, args);
@@ -152,6 +157,7 @@ struct Sim final : RlSim {
 #endif
     top = std::make_unique<Card>(context.get(), "card");
     std::memcpy(&top->strap_i, straps, sizeof(uint32_t) * kStraps);
+    std::memcpy(&top->link_i, links, sizeof(uint32_t) * kLinkWords);
     for (int i = 0; i < kPorts - 1; i++) {
       for (int bit = 0; bit < kPortBits; bit++) {
         const int at = i * kPortBits + bit;
@@ -183,10 +189,10 @@ struct Sim final : RlSim {
     top->clk_cfg_i = (edges & kCfg) != 0;
   }
 
-  void drive_macs(const MacIn (&macs)[kPorts]) {
+  void drive_macs(const MacIn (&macs)[kMacs]) {
     uint64_t keep = 0;
     uint32_t valid = 0, last = 0, bad = 0, ready = 0;
-    for (int i = 0; i < kPorts; i++) {
+    for (int i = 0; i < count; i++) {
       std::memcpy(reinterpret_cast<char*>(&top->rx_data_i) + bytes * i, macs[i].rx_data, bytes);
       valid |= static_cast<uint32_t>(macs[i].rx_valid) << i;
       keep |= static_cast<uint64_t>(macs[i].rx_keep) << bytes * i;
@@ -201,8 +207,8 @@ struct Sim final : RlSim {
     top->tx_ready_i = ready;
   }
 
-  void watch_macs(MacOut (&macs)[kPorts]) const {
-    for (int i = 0; i < kPorts; i++) {
+  void watch_macs(MacOut (&macs)[kMacs]) const {
+    for (int i = 0; i < count; i++) {
       std::memcpy(macs[i].tx_data, reinterpret_cast<const char*>(&top->tx_data_o) + bytes * i, bytes);
       macs[i].tx_valid = top->tx_valid_o >> i & 1;
       macs[i].tx_keep = static_cast<uint64_t>(top->tx_keep_o) >> bytes * i & ((1u << bytes) - 1);
@@ -277,15 +283,15 @@ struct Sim final : RlSim {
 
 extern "C" {
 
-// A card before its reset, its port 0 `width` bits wide, with a bridge or without; null if there is none such. `seed` gives the bits with
+// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without; null if there is none such. `seed` gives the bits with
 // which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer, as that
-// number says; 0: none does. `ports` are those beside port 0, as port_config_t.
+// number says; 0: none does. `ports` are those beside port 0, and `links` the links, as rl_card_sim has them.
 RlSim* rl_card_new(uint32_t width, bool bridge, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
-                   const uint64_t ports[kPorts - 1]) {
-  if (width == 64 && bridge) return new Sim<RlCardBridge, 8>(seed, late, straps, ports);
+                   const uint64_t ports[kPorts - 1], const uint32_t links[kLinkWords]) {
+  if (width == 64 && bridge) return new Sim<RlCardBridge, 8, kMacs>(seed, late, straps, ports, links);
   if (bridge) return nullptr;
-  if (width == 64) return new Sim<RlCard, 8>(seed, late, straps, ports);
-  if (width == 128) return new Sim<RlCardWide, 16>(seed, late, straps, ports);
+  if (width == 64) return new Sim<RlCard, 8, kPorts>(seed, late, straps, ports, links);
+  if (width == 128) return new Sim<RlCardWide, 16, kPorts>(seed, late, straps, ports, links);
   return nullptr;
 }
 

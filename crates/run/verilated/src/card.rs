@@ -11,7 +11,7 @@ use crate::axi;
 use crate::clock::Clock;
 use crate::config::{Config, Stress, Width};
 use crate::edges::Schedule;
-use crate::ffi::{Edges, Inputs, Outputs, PORTS, Sim};
+use crate::ffi::{Edges, Inputs, MACS, Outputs, Sim};
 use crate::marks::Marks;
 use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
 
@@ -27,8 +27,11 @@ pub struct RtlCard {
     schedule: Schedule,
     ddr: Ddr,
     memory_port: axi::Port,
-    rx: [RxPort; PORTS],
-    tx: [TxPort; PORTS],
+    /// By the gateware's own order: ports, then links.
+    rx: [RxPort; MACS],
+    tx: [TxPort; MACS],
+    /// Which port of the card each of these is.
+    of_port: [Option<Port>; MACS],
     power: Power,
     inputs: Inputs,
     outputs: Outputs,
@@ -74,17 +77,19 @@ impl RtlCard {
         Ok(Self {
             sim: Sim::new(
                 8 * config.width.bytes() as u32,
-                config.card.bridge,
+                config.has_bridge(),
                 rng.next_u64() as u32,
                 late,
                 &config.straps(),
                 &config.other_ports(),
+                &config.link_words(),
             ),
             schedule: Schedule::new(clocks, rng.fork()),
             ddr,
             memory_port: axi::Port::new(config.ddr, rng.next_u64()),
             rx: core::array::from_fn(|port| RxPort::new(word(port), gap(port), rx_gaps, rng.fork())),
             tx: core::array::from_fn(|port| TxPort::new(word(port), gap(port), tx_stalls, rng.fork())),
+            of_port: config.macs(),
             power: Power::Off,
             inputs: Inputs { planted: if config.card.trained { config.planted } else { UNTRAINED }, ..Inputs::RESET },
             outputs: Outputs::QUIET,
@@ -341,11 +346,13 @@ impl Node for RtlCard {
     type Event = CardEvent;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
-        if usize::from(port) > self.config.card.ports.len() {
+        let Some(mac) = self.of_port.iter().position(|of| *of == Some(port)) else {
             self.frames_elsewhere += 1;
-        } else if self.wake(now) {
+            return;
+        };
+        if self.wake(now) {
             self.run_to(now);
-            self.rx[usize::from(port)].push(frame, Fcs::Right);
+            self.rx[mac].push(frame, Fcs::Right);
         }
     }
 
@@ -375,7 +382,9 @@ impl Node for RtlCard {
         if let Some(word) = self.events.pop_front() {
             return Some(Output::Event(CardEvent::RoleEvent { word }));
         }
-        (0..).zip(&mut self.tx).find_map(|(port, tx)| tx.pop().map(|frame| Output::Transmit(port, frame)))
+        let macs = self.of_port.iter().zip(&mut self.tx);
+        macs.filter_map(|(port, tx)| port.map(|port| (port, tx)))
+            .find_map(|(port, tx)| tx.pop().map(|frame| Output::Transmit(port, frame)))
     }
 
     fn next_deadline(&self) -> Option<Instant> {

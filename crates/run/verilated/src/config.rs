@@ -1,11 +1,12 @@
 //! What a Verilated card is, and how its surroundings behave.
 
 use rackloom_card::{Config as CardConfig, ConfigError, Pace, PortConfig, PortService};
-use rackloom_node::Duration;
+use rackloom_collective::SequencerConfig;
+use rackloom_node::{Duration, Port};
 use rackloom_role::MEMORY_BYTES_MAX;
 use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
 
-use crate::ffi::{PORTS, STRAPS};
+use crate::ffi::{LINK_WORDS, LINKS, MACS, PORTS, STRAPS};
 
 /// A card and its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl Config {
         let c = &self.card;
         let rules = [
             ("ports", self.ports_are_valid()),
-            ("bridge", !c.bridge || self.width == Width::Bits64),
+            ("bridge", !self.has_bridge() || self.width == Width::Bits64),
             // What has room for a host's port has a bridge.
             ("nic", c.nic.is_none() || c.bridge),
             ("hook", c.nic.is_none_or(|nic| nic.hook.is_none())),
@@ -148,18 +149,70 @@ impl Config {
     /// Bytes of DDR: the hosts' memory, two staging areas that take turns, and the values of the digest tree.
     pub(crate) fn ddr_bytes(&self) -> u64 {
         let staging = self.card.staging_max.next_multiple_of(STAGING_UNIT);
-        self.card.memory + 2 * staging + staging / DIGEST_SHARE
+        let before = self.card.memory + 2 * staging + staging / DIGEST_SHARE;
+        match self.links().count() {
+            0 => before,
+            links => before.next_multiple_of(EARLY_BYTES) + EARLY_BYTES * links as u64,
+        }
+    }
+
+    /// Its links: the port of each, and its address.
+    fn links(&self) -> impl Iterator<Item = (Port, MacAddr)> {
+        let ports = (1..).zip(&self.card.ports);
+        ports.filter(|(_, port)| port.service == PortService::Link).map(|(number, port)| (number, port.mac))
+    }
+
+    /// Whether it is the gateware that has a bridge, and links.
+    pub(crate) fn has_bridge(&self) -> bool {
+        self.card.bridge || self.links().next().is_some()
+    }
+
+    /// Which port each MAC of the gateware is.
+    pub(crate) fn macs(&self) -> [Option<Port>; MACS] {
+        let mut macs = [None; MACS];
+        macs[0] = Some(0);
+        for (mac, (number, port)) in macs[1..PORTS].iter_mut().zip((1..).zip(&self.card.ports)) {
+            *mac = (port.service != PortService::Link).then_some(number);
+        }
+        for (mac, (number, _)) in macs[PORTS..].iter_mut().zip(self.links()) {
+            *mac = Some(number);
+        }
+        macs
+    }
+
+    /// The links as the gateware reads them.
+    pub(crate) fn link_words(&self) -> [u32; LINK_WORDS] {
+        let live = self.card.pace.is_live();
+        let times = SequencerConfig::new(self.card.mac, Vec::new(), 1, BULK_STANDARD, live);
+        // Live, a simulated neighbour is slow: what is sent again too soon makes it slower.
+        let (shift, rto) = if live { (4, times.rto_max / 2) } else { (0, times.rto_min) };
+        let ticks = |time: Duration| u32::try_from((time.as_micros() >> (6 + shift)) + 1).expect("a short time");
+        let early = (self.ddr_bytes() - EARLY_BYTES * self.links().count() as u64) >> 16;
+        let mut words = [0; LINK_WORDS];
+        words[0] = ticks(times.patience) << 16 | ticks(rto);
+        words[1] = shift << 28 | u32::try_from(early).expect("addresses have 40 bits");
+        for (words, (port, MacAddr([m0, m1, m2, m3, m4, m5]))) in words[2..].chunks_exact_mut(2).zip(self.links()) {
+            words[0] = u32::from_be_bytes([port, 0, m0, m1]);
+            words[1] = u32::from_be_bytes([m2, m3, m4, m5]);
+        }
+        words
     }
 
     /// The gateware has so many ports; each belongs to the stream of its own number, if to any, and passes frames to
-    /// the other one, if it does.
+    /// the other one, if it does. Links may be any ports, and so may ports that are closed.
     fn ports_are_valid(&self) -> bool {
         let ports = &self.card.ports;
-        let wired = |(stream, port): (u8, &PortConfig)| {
-            (port.service == PortService::Closed || port.service == PortService::Stream(stream))
-                && port.passes_to.is_none_or(|to| to == 2 - stream)
+        let wired = |(stream, port): (u8, &PortConfig)| match port.service {
+            PortService::Control => false,
+            PortService::Link => port.passes_to.is_none(),
+            PortService::Closed if usize::from(stream) >= PORTS - 1 => port.passes_to.is_none(),
+            PortService::Closed => port.passes_to.is_none_or(|to| to == 2 - stream),
+            PortService::Stream(of) => {
+                usize::from(stream) < PORTS - 1 && of == stream && port.passes_to.is_none_or(|to| to == 2 - stream)
+            }
         };
-        ports.len() < PORTS && (0..).zip(ports).all(wired)
+        let ends_in_link = ports.last().is_some_and(|port| port.service == PortService::Link);
+        (ports.len() < PORTS || ends_in_link) && self.links().count() <= LINKS && (0..).zip(ports).all(wired)
     }
 
     /// The ports beside port 0 as the gateware reads them; those that the card does not have are closed.
@@ -168,6 +221,9 @@ impl Config {
             let Some(port) = self.card.ports.get(i) else { return 0 };
             let mac = port.mac.0.iter().fold(0, |mac, &byte| mac << 8 | u64::from(byte));
             let is_hosts = self.card.nic.is_some_and(|nic| usize::from(nic.host) == i + 1);
+            if port.service == PortService::Link {
+                return 0;
+            }
             let [streams, passes] = [port.service != PortService::Closed, port.passes_to.is_some()].map(u64::from);
             mac | streams << 48 | passes << 49 | u64::from(is_hosts) << 50
         })
@@ -219,6 +275,8 @@ fn fits(n: u128) -> bool {
 
 /// Memory of a card that says nothing else: what simulated kernels fill in reasonable time.
 const MEMORY: u64 = 64 << 20;
+/// Bytes for what comes early over a link: a place of 16 KiB for each context of the neighbour.
+const EARLY_BYTES: u64 = rackloom_wire::link::CONTEXTS as u64 * rackloom_wire::link::EAGER as u64;
 /// Granule of the staging areas.
 const STAGING_UNIT: u64 = 1 << 20;
 /// The leaves of the digest tree have 32 bytes for each 1024 of the image, and all levels together twice that.

@@ -14,6 +14,12 @@ pub(crate) const BEAT_BYTES: usize = BEAT as usize;
 pub(crate) const STRAPS: usize = 18;
 /// Network ports of the gateware.
 pub(crate) const PORTS: usize = 3;
+/// Links of the gateware that has any.
+pub(crate) const LINKS: usize = 3;
+/// All of them, those of links last.
+pub(crate) const MACS: usize = PORTS + LINKS;
+/// Words of configuration of links.
+pub(crate) const LINK_WORDS: usize = 10;
 /// Counters of the host behind the card.
 const NIC_COUNTS: usize = 9;
 /// Most bytes of a word of a port.
@@ -105,7 +111,7 @@ pub(crate) struct MacOut {
 #[repr(C)]
 pub(crate) struct Inputs {
     pub(crate) time_us: u64,
-    pub(crate) macs: [MacIn; PORTS],
+    pub(crate) macs: [MacIn; MACS],
     pub(crate) memory: AxiIn,
     pub(crate) rst_n: bool,
     pub(crate) cfg_hold: bool,
@@ -122,7 +128,7 @@ pub(crate) struct Inputs {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Outputs {
-    pub(crate) macs: [MacOut; PORTS],
+    pub(crate) macs: [MacOut; MACS],
     pub(crate) memory: AxiOut,
     pub(crate) event_word: u64,
     pub(crate) alarm_us: u32,
@@ -185,7 +191,7 @@ impl Inputs {
     /// In reset, with all clocks running.
     pub(crate) const RESET: Self = Self {
         time_us: 0,
-        macs: [MacIn::QUIET; PORTS],
+        macs: [MacIn::QUIET; MACS],
         memory: AxiIn::QUIET,
         rst_n: false,
         cfg_hold: false,
@@ -198,7 +204,7 @@ impl Inputs {
 
 impl Outputs {
     pub(crate) const QUIET: Self = Self {
-        macs: [MacOut::QUIET; PORTS],
+        macs: [MacOut::QUIET; MACS],
         memory: AxiOut::QUIET,
         event_word: 0,
         alarm_us: 0,
@@ -233,6 +239,7 @@ unsafe extern "C" {
         late: u32,
         straps: *const u32,
         ports: *const u64,
+        links: *const u32,
     ) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_nic(sim: *const Handle, counts: *mut [u64; NIC_COUNTS]);
@@ -242,11 +249,11 @@ unsafe extern "C" {
 }
 
 impl Sim {
-    /// A card before its reset, its port 0 `width` bits wide, with a bridge or without. `seed` gives the bits with
-    /// which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer,
+    /// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without. `seed` gives the
+    /// bits with which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer,
     /// as that number says; 0: none does. `ports` are those beside port 0: the address of each, its first byte the most
     /// significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes frames to the other
-    /// one, and bit 50 if a host is there.
+    /// one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them.
     pub(crate) fn new(
         width: u32,
         bridge: bool,
@@ -254,9 +261,10 @@ impl Sim {
         late: u32,
         straps: &[u32; STRAPS],
         ports: &[u64; PORTS - 1],
+        links: &[u32; LINK_WORDS],
     ) -> Self {
         // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
-        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps.as_ptr(), ports.as_ptr()) };
+        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps.as_ptr(), ports.as_ptr(), links.as_ptr()) };
         Self(NonNull::new(sim).expect("there is gateware for each valid configuration"))
     }
 

@@ -339,6 +339,7 @@ module rl_ecpix5
     .tx_last_o(tx_last),
     .bridge_o(unused_bridge),
     .bridge_i('0),
+    .program_ended_i(1'b0),
     .nic_i('0),
     .store_i('0),
     .store_ready_o(unused_store_ready),

@@ -10,10 +10,12 @@ module rl_card_sim
   parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
   parameter bit          Bridge = 1'b0, // It has a bridge, and may have a host behind it; at 64 bits only.
   parameter bit          Keys = 1'b0,   // Its frames have tags; at 64 bits, and without a bridge.
+  parameter int unsigned Links = 0,     // So many links, up to 4, and programs over them; without keys.
   localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned Ports = 3,
+  localparam int unsigned Macs = Ports + Links,  // Those of links behind the others, of 64 bits.
   localparam int unsigned Memories = 2,  // Memory ports of the role.
-  localparam int unsigned MemoryIdW = AxiIdW + $clog2(Memories + 32'(Bridge)) + 1
+  localparam int unsigned MemoryIdW = AxiIdW + $clog2(Memories + 32'(Bridge) + 32'(Links != 0)) + 1
 ) (
   input  logic          clk_net_i,
   input  logic          clk_ddr_i,
@@ -21,18 +23,21 @@ module rl_card_sim
   input  logic          clk_cfg_i,
   input  logic          rst_ni, // All domains; held for some cycles of each clock.
   input  logic          drive_i, // Inputs below are taken as it rises, all but those that are steady.
-  input  logic [Ports-1:0]       rx_valid_i, // The ports' MACs.
-  input  logic [Ports-1:0][DataW-1:0] rx_data_i,
-  input  logic [Ports-1:0][KeepW-1:0] rx_keep_i,
-  input  logic [Ports-1:0]       rx_last_i,
-  input  logic [Ports-1:0]       rx_bad_i,
-  output logic [Ports-1:0]       tx_valid_o,
-  input  logic [Ports-1:0]       tx_ready_i,
-  output logic [Ports-1:0][DataW-1:0] tx_data_o,
-  output logic [Ports-1:0][KeepW-1:0] tx_keep_o,
-  output logic [Ports-1:0]       tx_last_o,
+  input  logic [Macs-1:0]       rx_valid_i, // The ports' MACs.
+  input  logic [Macs-1:0][DataW-1:0] rx_data_i,
+  input  logic [Macs-1:0][KeepW-1:0] rx_keep_i,
+  input  logic [Macs-1:0]       rx_last_i,
+  input  logic [Macs-1:0]       rx_bad_i,
+  output logic [Macs-1:0]       tx_valid_o,
+  input  logic [Macs-1:0]       tx_ready_i,
+  output logic [Macs-1:0][DataW-1:0] tx_data_o,
+  output logic [Macs-1:0][KeepW-1:0] tx_keep_o,
+  output logic [Macs-1:0]       tx_last_o,
   // Ports beside port 0: bit 50 a host is there, 49 it passes, 48 it is a stream's, address.
   input  logic [Ports-1:1][50:0] port_i,
+  // Links. Word 0: ticks until a link is dead [31:16], and until something is sent again; word 1: a tick is 64 us, shifted
+  // by [31:28], and the early areas begin at [23:0], of 64 KiB each. Then two words each: port [63:56], address [47:0].
+  input  logic [9:0][31:0] link_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
   // With Keys: the card's key, and that of the generation before. Bit 160 it is there, generation, key.
@@ -79,9 +84,9 @@ module rl_card_sim
 );
   // What the program around it says is taken when that says so (drive_i): what is made of an input itself would be
   // computed each time that the model is evaluated.
-  logic [Ports-1:0] rx_valid, rx_last, rx_bad, tx_ready;
-  logic [Ports-1:0][DataW-1:0] rx_data;
-  logic [Ports-1:0][KeepW-1:0] rx_keep;
+  logic [Macs-1:0] rx_valid, rx_last, rx_bad, tx_ready;
+  logic [Macs-1:0][DataW-1:0] rx_data;
+  logic [Macs-1:0][KeepW-1:0] rx_keep;
   logic [47:0] time_us;
   logic cfg_hold, event_ready;
   logic memory_awready, memory_wready, memory_arready, memory_bvalid, memory_rvalid, memory_rlast;
@@ -115,8 +120,12 @@ module rl_card_sim
   logic
       memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy, memory_busy_net;
   logic rst_shell_n, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
+  logic links_busy, links_moves, links_failed, links_alarm, program_ended;
+  logic [31:0] links_alarm_us, links_word;
+  axi_req_t links_axi;
+  axi_rsp_t links_axi_rsp;
   assign idle_o = view.quiet && view.sleeping && !halt && !ports_busy && !role_busy_net &&
-      !memory_busy_net && !wire_busy;
+      !memory_busy_net && !wire_busy && !links_busy;
   always_comb begin
     region_req = config_req;
     region_req.valid = config_req.valid && !cfg_hold;
@@ -149,11 +158,11 @@ module rl_card_sim
     .clk_net_i,
     .rst_por_ni(rst_power_net_n),
     .failed_i(view.fault),
-    .memory_failed_i(view.memory_failed || bridge_failed || memory_late),
+    .memory_failed_i(view.memory_failed || bridge_failed || links_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid[0]),
     .rx_last_i(rx_last[0]),
-    .moves_i(moves || bridge_moves),
+    .moves_i(moves || bridge_moves || links_moves),
     .halt_o(halt),
     .rst_shell_no(rst_shell_n),
     .restarts_o,
@@ -164,10 +173,12 @@ module rl_card_sim
   logic [17:0][31:0] strap_q;
   logic [Ports-1:1][50:0] port_q;
   logic [1:0][3:0] share_q;
+  logic [9:0][31:0] link_q;
   always_ff @(posedge clk_net_i) begin
     if (!rst_ni) begin
       strap_q <= strap_i;
       port_q  <= port_i;
+      link_q  <= link_i;
     end
     share_q <= share_i;
   end
@@ -223,7 +234,8 @@ module rl_card_sim
     .Ports(Ports),
     .Memories(Memories),
     .Bridge(Bridge),
-    .Keys(Keys)
+    .Keys(Keys),
+    .Links(Links != 0)
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -253,7 +265,8 @@ module rl_card_sim
     .port_tx_ready_o(port_tx_ready),
     .port_tx_bytes_i(port_tx_bytes),
     .bridge_o(bridge_ctl),
-    .bridge_i(bridge_word),
+    .bridge_i(bridge_word | links_word),
+    .program_ended_i(program_ended),
     .nic_i(nic_config),
     .store_i(store),
     .store_ready_o(store_ready),
@@ -353,6 +366,7 @@ module rl_card_sim
   rl_memory_hub #(
     .Memories(Memories),
     .Bridge(Bridge),
+    .Links(Links != 0),
     .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
   ) u_hub (
     .clk_role_i,
@@ -365,8 +379,10 @@ module rl_card_sim
     .shell_o(shell_rsp),
     .bridge_i(bridge_axi),
     .bridge_o(bridge_axi_rsp),
+    .links_i(links_axi),
+    .links_o(links_axi_rsp),
     .share_i(share_q),
-    .weight_i({Memories + 32'(Bridge) {4'd1}}),
+    .weight_i({Memories + 32'(Bridge) + 32'(Links != 0) {4'd1}}),
     .busy_o(memory_busy),
     .m_awvalid_o(door_awvalid),
     .m_awready_i(door_awready),
@@ -443,13 +459,68 @@ module rl_card_sim
     .q_o(memory_busy_net)
   );
 
-  // The next moment at which something is due: the firmware's, or an acknowledgement.
-  logic alarm_first;
-  logic [31:0] ack_us;
-  assign ack_us = time_us[31:0] - {{16{view.ack_late[15]}}, view.ack_late};
-  assign alarm_first = view.alarm_valid && signed'(view.alarm_us - ack_us) < 0;
-  assign alarm_valid_o = view.alarm_valid || view.ack_waits;
-  assign alarm_us_o = view.ack_waits && !alarm_first ? ack_us : view.alarm_us;
+  rl_card_alarm u_alarm (
+    .time_us_i(time_us[31:0]),
+    .firmware_valid_i(view.alarm_valid),
+    .firmware_us_i(view.alarm_us),
+    .ack_waits_i(view.ack_waits),
+    .ack_late_i(view.ack_late),
+    .links_valid_i(links_alarm),
+    .links_us_i(links_alarm_us),
+    .valid_o(alarm_valid_o),
+    .us_o(alarm_us_o)
+  );
+
+  // -- links
+  if (Links > 0) begin : gen_links
+    logic [Links-1:0][63:0] in_data, out_data;
+    logic [Links-1:0][7:0] in_keep, out_keep;
+    for (genvar l = 0; l < Links; l++) begin : gen_link
+      assign {in_data[l], in_keep[l]} = {rx_data[Ports+l][63:0], rx_keep[Ports+l][7:0]};
+      assign {tx_data_o[Ports+l], tx_keep_o[Ports+l]} = {DataW'(out_data[l]), KeepW'(out_keep[l])};
+    end
+    rl_card_links #(
+      .Links(Links)
+    ) u_links (
+      .clk_net_i,
+      .rst_power_ni(rst_power_net_n),
+      .rst_net_ni(rst_n[0]),
+      .clk_ddr_i,
+      .rst_ddr_ni(rst_n[1]),
+      .mac_i(card_mac),
+      .boot_i(strap_q[4]),
+      .link_i(link_q),
+      .memory_i(40'(identity.memory)),
+      .restarts_i(restarts_o),
+      .time_us_i(time_us),
+      .ctl_i(bridge_ctl),
+      .data_o(links_word),
+      .ended_o(program_ended),
+      .halt_i(halt),
+      .moves_o(links_moves),
+      .failed_o(links_failed),
+      .busy_o(links_busy),
+      .alarm_valid_o(links_alarm),
+      .alarm_us_o(links_alarm_us),
+      .rx_valid_i(rx_valid[Macs-1:Ports]),
+      .rx_data_i(in_data),
+      .rx_keep_i(in_keep),
+      .rx_last_i(rx_last[Macs-1:Ports]),
+      .rx_bad_i(rx_bad[Macs-1:Ports]),
+      .tx_valid_o(tx_valid_o[Macs-1:Ports]),
+      .tx_ready_i(tx_ready[Macs-1:Ports]),
+      .tx_data_o(out_data),
+      .tx_keep_o(out_keep),
+      .tx_last_o(tx_last_o[Macs-1:Ports]),
+      .axi_o(links_axi),
+      .axi_i(links_axi_rsp)
+    );
+  end else begin : gen_no_links
+    assign {links_word, program_ended, links_moves, links_failed, links_busy, links_alarm, links_alarm_us} = '0;
+    assign links_axi = '0;
+    logic unused_links;
+    assign unused_links = ^{link_q, links_axi_rsp};
+  end
 
   // -- the ports beside port 0, and the streams of the role
   rl_card_ports #(

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rackloom::{ClaimOptions, Communicator, MacAddr, Operation, OperationKind as Kind, Rack, RackOptions};
-use rackloom_rack::{GroupSpec, SimGroup};
+use rackloom_rack::{GroupSpec, Kind as CardKind, SimGroup};
 use rackloom_report::{Chart, Legend, Progress as _, Series, Style, Table};
 use rackloom_sim::{Cable, Faults};
 use rackloom_wire::BULK_JUMBO;
@@ -119,6 +119,7 @@ fn in_virtual(cx: &Context, args: &CommBench) -> Result<Exit> {
     let cable = Cable { rate_bps: args.rate.get(), ..Cable::TEN_GIGABIT };
     Topology::default().with_links(args.links, args.cards).map_err(|e| Failure::of(&e))?;
     let mut group = SimGroup::new(&GroupSpec {
+        kinds: [CardKind::Model; 2],
         cards: args.cards,
         links: args.links,
         memory: MEMORY,
