@@ -21,6 +21,7 @@ module rl_auth_split
   output logic [63:0] counter_o,
   output drop_e       cause_o,
   output logic        short_o,
+  output logic        trailed_o,
   output logic        claims_o,
   output logic        asks_o,
   output logic        cut_o,
@@ -30,21 +31,24 @@ module rl_auth_split
   output logic [7:0]  message_keep_o,
   output logic        message_last_o,
   output logic [1:0]  message_slot_o,
+  output logic        message_counter_valid_o,
+  input  logic        message_counter_ready_i,
   output logic [63:0] message_counter_o,
+  output logic        message_tag_valid_o,
   output tag_t        message_tag_o,
   output logic        busy_o
 );
   (* anyseq *) logic [1:0] any_control;
   assign busy_o = 1'b0;
   (* anyseq *) rx_word_t any_word;
-  (* anyseq *) logic [70:0] any_about;
-  (* anyseq *) logic [267:0] any_message;
+  (* anyseq *) logic [71:0] any_about;
+  (* anyseq *) logic [269:0] any_message;
   assign {word_ready_o, valid_o} = any_control;
   assign word_o = any_word;
-  assign {checked_o, slot_o, counter_o, short_o, claims_o, asks_o, cut_o} = any_about;
+  assign {checked_o, slot_o, counter_o, short_o, trailed_o, claims_o, asks_o, cut_o} = any_about;
   assign cause_o = DropNone;
-  assign {message_valid_o, message_o, message_keep_o, message_last_o, message_slot_o, message_counter_o,
-          message_tag_o} = any_message;
+  assign {message_valid_o, message_o, message_keep_o, message_last_o, message_slot_o, message_counter_valid_o,
+          message_counter_o, message_tag_valid_o, message_tag_o} = any_message;
 endmodule
 
 module rl_auth
@@ -68,7 +72,10 @@ module rl_auth
   input  logic [1:0]  slot_i,
   input  logic [31:0] boot_i,
   input  logic        to_host_i,
+  input  logic        counter_valid_i,
+  output logic        counter_ready_o,
   input  logic [63:0] counter_i,
+  input  logic        tag_valid_i,
   input  tag_t        tag_i,
   output logic        valid_o,
   input  logic        ready_i,
@@ -76,8 +83,8 @@ module rl_auth
   output tag_t        tag_o,
   output logic        known_o
 );
-  (* anyseq *) logic [4:0] any;
-  assign {key_ready_o, ready_o, valid_o, ok_o, known_o} = any & {5{rst_ni}};
+  (* anyseq *) logic [5:0] any;
+  assign {counter_ready_o, key_ready_o, ready_o, valid_o, ok_o, known_o} = any & {6{rst_ni}};
   assign tag_o = '0;
 endmodule
 

@@ -2,7 +2,8 @@
 //
 // Each frame gives one verdict, in order. With PerCycle 3 a word in each cycle is checked at the
 // wire's rate, with 1 a third of that; the verdict is there 12 / PerCycle + 2 cycles after the counter
-// of a frame that came at that rate, or twice 12 / PerCycle where the padding takes a block of its own.
+// of a frame that came at that rate, or twice 12 / PerCycle where the padding takes a block of its own,
+// and not before the tag that it is for.
 module rl_auth
   import rl_ascon_pkg::*;
 #(
@@ -25,10 +26,13 @@ module rl_auth
   input  logic [7:0]       keep_i,
   input  logic             last_i,
   input  logic [SlotW-1:0] slot_i,       // Counts with a frame's fourth word.
-  input  logic [31:0]      boot_i,       // With the last word, as all that follow.
+  input  logic [31:0]      boot_i,       // With the last word, as the next one.
   input  logic             to_host_i,
+  input  logic             counter_valid_i, // The frame's, at any time: it is taken behind the last word.
+  output logic             counter_ready_o,
   input  logic [63:0]      counter_i,
-  input  tag_t             tag_i,        // The tag that the frame came with; any, if one is to be made.
+  input  logic             tag_valid_i,  // Once for each frame, for one cycle after its last word or with it:
+  input  tag_t             tag_i,        // the tag that it came with; any, if one is to be made.
 
   output logic             valid_o,
   input  logic             ready_i,
@@ -40,7 +44,7 @@ module rl_auth
   // block, one be permuted, and one have its verdict.
   localparam int unsigned Depth = 4;
 
-  logic frame_valid, frame_last, tag_ready;
+  logic frame_valid, frame_last, tag_ready, made, take;
   logic [SlotW-1:0] frame_slot;
   logic [63:0] frame_data;
   rl_tag_frame #(
@@ -56,6 +60,8 @@ module rl_auth
     .slot_i,
     .boot_i,
     .to_host_i,
+    .counter_valid_i,
+    .counter_ready_o,
     .counter_i,
     .valid_o(frame_valid),
     .ready_i(tag_ready),
@@ -82,14 +88,14 @@ module rl_auth
     .keep_i('1),
     .last_i(frame_last),
     .slot_i(frame_slot),
-    .valid_o,
-    .ready_i,
+    .valid_o(made),
+    .ready_i(take),
     .tag_o,
     .known_o
   );
 
   tag_t wanted;
-  logic unused_valid, unused_room;
+  logic wanted_valid, unused_room;
   logic [$clog2(Depth):0] unused_count;
   rl_fifo #(
     .Width($bits(tag_t)),
@@ -97,15 +103,17 @@ module rl_auth
   ) u_wanted (
     .clk_i,
     .rst_ni,
-    .wvalid_i(valid_i && ready_o && last_i),
+    .wvalid_i(tag_valid_i),
     .wready_o(unused_room),
     .wdata_i(tag_i),
-    .rvalid_o(unused_valid),
-    .rready_i(valid_o && ready_i),
+    .rvalid_o(wanted_valid),
+    .rready_i(take),
     .rdata_o(wanted),
     .count_o(unused_count)
   );
 
+  assign valid_o = made && wanted_valid;
+  assign take = valid_o && ready_i;
   // All bits at once: nothing tells how many of them were right.
   assign ok_o = known_o && tag_o == wanted;
 endmodule

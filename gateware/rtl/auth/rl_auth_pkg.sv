@@ -51,10 +51,13 @@ package rl_auth_pkg;
     tag_t        key;
   } strap_key_t;
 
-  // What is known of a frame when its first word is shown to the analyzer.
+  // What is known of a frame that is shown to the analyzer. But for the first two it is steady from the frame's first
+  // word until the analyzer has ended it.
   typedef struct packed {
-    drop_e cause;  // Why it is to be dropped if all else is right with it.
-    logic  cut;    // Its trailer is cut short.
+    drop_e cause;    // Why it is to be dropped if all else is right with it,
+    logic  known;    // once this is known: no payload may go on before.
+    logic  cut;      // Its trailer is cut short.
+    logic  trailed;  // Whole, and behind its payload a trailer and nothing else: it may end with its payload.
   } tag_verdict_t;
 
   // What a card with keys counts of frames that it drops, each for one cycle.

@@ -1,16 +1,20 @@
-// Between the receive FIFO and the analyzer of a card with keys: each frame waits here until it is known whom it is
-// from. So nothing acts upon a frame, not even tentatively, before its tag was found right.
+// Between the receive FIFO and the analyzer of a card with keys: each frame waits here as a whole until it is known
+// whom it is from. So nothing acts upon a frame, not even tentatively, before its tag was found right.
 //
 // Whose key a frame is by follows from its head (rl_auth_split). The words go on as they came but for two things: flag
 // AUTH says whether a frame has proven its sender, or of a claim or release that it has a trailer; and of these the
-// trailer is payload, since the firmware judges them. The verdict is beside a frame's words from its first to its last.
-// What becomes of the frame says the analyzer: a wrong tag is the last cause for which it drops one.
+// trailer is payload, since the firmware judges them. What becomes of the frame says the analyzer: a wrong tag is the
+// last cause for which it drops one.
+//
+// While the tag of a whole frame is still being made, its header goes on already: flag AUTH is set then, since the
+// frame is dropped if its tag is wrong. Its first payload word waits in the analyzer for the verdict, and with it all
+// that anyone acts upon. The next frame is not shown before the analyzer has ended this one.
 //
 // Claims and releases cost the firmware thousands of cycles each. One whose tag is right by a key of claims that is
 // here always goes on; of all others ClaimBurst at once and one in ClaimCycles, whatever comes. The firmware judges
 // them all by itself: this only keeps strangers from keeping it busy.
 //
-// A counter is remembered when the analyzer has taken the frame; until then the next frame with a tag waits.
+// A counter is remembered when the analyzer has taken the frame.
 module rl_auth_rx
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -56,13 +60,22 @@ module rl_auth_rx
     logic [63:0] counter;
     drop_e       cause;
     logic        cut;
+    logic        trailed;
     logic        claims;
     logic        asks;
   } about_t;
   localparam int unsigned Keys = Sessions + Pairs;
 
   // -- in
-  logic part_valid, part_ready, message_valid, message_ready, message_last;
+  logic
+      part_valid,
+      part_ready,
+      message_valid,
+      message_ready,
+      message_last,
+      counter_valid,
+      counter_ready,
+      tag_valid;
   logic [1:0] message_slot;
   logic [63:0] message, message_counter;
   logic [7:0] message_keep;
@@ -89,6 +102,7 @@ module rl_auth_rx
     .counter_o(about_in.counter),
     .cause_o(about_in.cause),
     .short_o(about_in.cut),
+    .trailed_o(about_in.trailed),
     .claims_o(about_in.claims),
     .asks_o(about_in.asks),
     .cut_o,
@@ -98,7 +112,10 @@ module rl_auth_rx
     .message_keep_o(message_keep),
     .message_last_o(message_last),
     .message_slot_o(message_slot),
+    .message_counter_valid_o(counter_valid),
+    .message_counter_ready_i(counter_ready),
     .message_counter_o(message_counter),
+    .message_tag_valid_o(tag_valid),
     .message_tag_o(message_tag),
     .busy_o(splits)
   );
@@ -128,7 +145,10 @@ module rl_auth_rx
     .slot_i(message_slot),
     .boot_i(sessions_i.boot),
     .to_host_i(1'b0),
+    .counter_valid_i(counter_valid),
+    .counter_ready_o(counter_ready),
     .counter_i(message_counter),
+    .tag_valid_i(tag_valid),
     .tag_i(message_tag),
     .valid_o(judged),
     .ready_i(take_verdict),
@@ -180,10 +200,9 @@ module rl_auth_rx
   );
 
   // -- counters
-  logic fresh, window_busy, pending_q, take_counter;
-  assign busy_o = splits || words != 0 || valid || pending_q || window_busy;
+  logic fresh, window_busy, take_counter;
   logic [1:0] slot_q;
-  age_t pending_age_q;
+  age_t taken_age_q;
   logic [63:0] counter_q;
   rl_auth_window #(
     .Slots(Keys)
@@ -204,23 +223,32 @@ module rl_auth_rx
   // -- out
   typedef enum logic [1:0] {
     Idle = 2'd0,
-    Look = 2'd1,  // At the tag, and at the counter.
-    Show = 2'd2
+    Look = 2'd1,  // At the tag, and at the counter, before a claim or a release is shown.
+    Show = 2'd2   // Until the analyzer has ended the frame, and has all of its words.
   } state_e;
   state_e state_q;
   logic [1:0] at_q;  // Word of the frame; 3 for all beyond.
-  logic flag_q, claims_q, proven_q, ends, decides, vouched, waits;
-  logic
-      asks_q,
-      spends_q;  // A claim is shown that nobody vouches for; one has ended, and may have been taken.
+  logic flag_q, claims_q, proven_q, ends, closes, begins, decides, vouched;
+  logic early, looked_q;  // It is shown before it is judged; its counter was looked up.
+  logic over_q, told_q;  // All words have gone on; the analyzer has ended it.
+  logic asks_q;              // A claim is shown that nobody vouches for.
   logic [$clog2(ClaimBurst):0] left_q;  // Of those that may go on.
   drop_e cause;
-  assign waits = about.asks && spends_q;
-  assign decides = about.checked ? state_q == Look && judged : state_q == Idle && about_valid && !waits;
+  assign early = about.checked && !about.asks;
+  assign begins = state_q == Idle && about_valid && (early || !about.checked);
+  always_comb begin
+    unique case (state_q)
+      Idle:    decides = about_valid && !about.checked;
+      Look:    decides = judged;
+      default: decides = !verdict_o.known && looked_q && judged;
+    endcase
+  end
   assign about_take = decides;
   assign take_verdict = decides && about.checked;
-  assign take = state_q == Show && word_ready_i;
-  assign ends = take && valid && word.last;
+  assign take = word_valid_o && word_ready_i;
+  assign ends = take && word.last;
+  assign closes = (over_q || ends) && (told_q || ended_i);
+  assign busy_o = splits || words != 0 || valid || state_q != Idle || window_busy;
   assign vouched = about.checked && about.age == age_q[about.slot] && fresh && right;
   always_comb begin
     cause = about.cause;
@@ -234,33 +262,45 @@ module rl_auth_rx
       else if (!right) cause = DropWrong;
     end
   end
-  assign take_counter = ended_i && taken_i && pending_q && pending_age_q == age_q[slot_q];
+  assign take_counter = state_q == Show && ended_i && taken_i && proven_q && taken_age_q == age_q[slot_q];
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       state_q <= Idle;
-      pending_q <= 1'b0;
     end else begin
       unique case (state_q)
         Idle:
-        if (decides) state_q <= Show;
-        else if (about_valid && about.checked && !pending_q && !window_busy && !waits) state_q <= Look;
+        if (begins) state_q <= Show;
+        else if (about_valid && !window_busy) state_q <= Look;
         Look: if (judged) state_q <= Show;
-        default: if (ends) state_q <= Idle;
+        default: if (closes) state_q <= Idle;
       endcase
-      if (ends && proven_q) pending_q <= 1'b1;
-      else if (ended_i) pending_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (decides) begin
-      verdict_o <= '{cause: cause, cut: about.cut};
-      proven_q <= vouched;
+    looked_q <= state_q == Show && !verdict_o.known && !window_busy;
+    if (begins || decides) begin
+      verdict_o.known <= decides;
+      verdict_o.cause <= cause;
+      proven_q <= vouched && decides;
       asks_q <= about.asks && !vouched && cause == DropNone;
-      flag_q <= about.asks ? about.claims : vouched;
+    end
+    if (state_q != Show) begin
+      verdict_o.cut <= about.cut;
+      verdict_o.trailed <= about.trailed && early;
+      flag_q <= about.asks ? about.claims : about.checked;
       claims_q <= about.claims;
       at_q <= '0;
-    end else if (take && valid && at_q != '1) begin
-      at_q <= at_q + 1'b1;
+      over_q <= 1'b0;
+      told_q <= 1'b0;
+    end else begin
+      if (take && at_q != '1) at_q <= at_q + 1'b1;
+      if (ends) over_q <= 1'b1;
+      if (ended_i) told_q <= 1'b1;
+    end
+    if (take_verdict) begin
+      slot_q <= about.slot;
+      counter_q <= about.counter;
+      taken_age_q <= about.age;
     end
   end
 
@@ -268,15 +308,12 @@ module rl_auth_rx
   logic [$clog2(ClaimCycles+1)-1:0] until_q;
   logic refills, spends;
   assign refills = until_q == 0;
-  assign spends = ended_i && taken_i && spends_q;
+  assign spends = state_q == Show && ended_i && taken_i && asks_q;
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
-      spends_q <= 1'b0;
       until_q <= '0;
       left_q <= ($clog2(ClaimBurst) + 1)'(ClaimBurst);
     end else begin
-      if (ends && asks_q) spends_q <= 1'b1;
-      else if (ended_i) spends_q <= 1'b0;
       until_q <= refills ? ($bits(until_q))'(ClaimCycles - 1) : until_q - 1'b1;
       if (spends && !refills) left_q <= left_q - 1'b1;
       else if (refills && !spends && left_q != ($bits(left_q))'(ClaimBurst))
@@ -284,19 +321,10 @@ module rl_auth_rx
     end
   end
 
-  // What is to be remembered of the frame before may still be open when one without a tag follows.
-  always_ff @(posedge clk_net_i) begin
-    if (decides && about.checked) begin
-      slot_q <= about.slot;
-      counter_q <= about.counter;
-      pending_age_q <= about.age;
-    end
-  end
-
   localparam int unsigned FlagBit = 48 + $clog2(FlagAuth);
   logic [15:0] longer;
   assign longer = {word.data[7:0], word.data[15:8]} + 16'(AuthTrailerBytes);
-  assign word_valid_o = state_q == Show && valid;
+  assign word_valid_o = state_q == Show && valid && !over_q;
   always_comb begin
     word_o = word;
     if (at_q == 2'd1) word_o.data[FlagBit] = flag_q;
@@ -304,10 +332,11 @@ module rl_auth_rx
   end
 
 `ifndef SYNTHESIS
-  // The verdict of the frame that is shown, and no other.
   always_ff @(posedge clk_net_i) begin
-    if (rst_net_ni && ends && proven_q)
-      ProvenIsRight_A : assert (flag_q && verdict_o.cause == DropNone);
+    if (rst_net_ni && take_counter)
+      ProvenIsRight_A : assert (flag_q && verdict_o.known && verdict_o.cause == DropNone);
+    if (rst_net_ni && state_q == Show && ended_i)
+      EndedIsJudged_A : assert (verdict_o.known && !told_q);
   end
 `endif
 endmodule

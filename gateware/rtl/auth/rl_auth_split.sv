@@ -1,9 +1,8 @@
-// Takes frames with a trailer apart as they come: the words go on as they are, two cycles later; the message that a
+// Takes frames with a trailer apart as they come: the words go on as they are, a cycle later; the message that a
 // tag is made of goes to rl_auth, if a session's key is to show whom the frame is from; and when the frame has ended
 // it is described.
 //
-// The last word of a message waits for the trailer, which stands behind it: rl_auth wants the counter and the tag with
-// it.
+// The counter goes to rl_auth as soon as it has come, so that the tag is made while the rest of the trailer comes.
 module rl_auth_split
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -29,6 +28,7 @@ module rl_auth_split
   output logic [63:0] counter_o,   // with this counter.
   output drop_e       cause_o,     // Else: why it is to be dropped.
   output logic        short_o,     // Its trailer is cut short.
+  output logic        trailed_o,   // It is whole, and behind its payload has a trailer and nothing else.
   output logic        claims_o,    // It is a claim or a release with a trailer.
   output logic        asks_o,      // It is a claim or a release.
   output logic        cut_o,       // It was too long; for one cycle, as it goes on.
@@ -40,7 +40,10 @@ module rl_auth_split
   output logic [7:0]  message_keep_o,
   output logic        message_last_o,
   output logic [1:0]  message_slot_o,
+  output logic        message_counter_valid_o,  // Until it is taken; the next message's words wait for that.
+  input  logic        message_counter_ready_i,
   output logic [63:0] message_counter_o,
+  output logic        message_tag_valid_o,      // For one cycle, when the frame has ended.
   output tag_t        message_tag_o,
 
   output logic        busy_o             // Words are here.
@@ -48,28 +51,21 @@ module rl_auth_split
   localparam int unsigned AtW = 14;
   typedef logic [AtW-1:0] at_t;
 
-  // -- two words, so that the first of a frame is not decided on before the second one is there
-  rx_word_t next_q, word_q;
-  logic next_valid_q, valid_q, moves, shifts, skips_q, feed_ready;
-  logic tail_q;  // A message's last word waits.
-  assign moves = valid_q && (word_q.last || next_valid_q || skips_q) && (skips_q || (ready_i && feed_ready));
-  assign shifts = next_valid_q && (!valid_q || moves);
-  assign word_ready_o = !next_valid_q || shifts;
+  // -- a word waits for the next one, so that the first of a frame is not decided on before the second one is there
+  rx_word_t word_q;
+  logic valid_q, here, moves, skips_q, feed_ready;
+  assign here = valid_q && (word_q.last || word_valid_i) && !skips_q;
+  assign moves = skips_q ? valid_q : here && ready_i && feed_ready;
+  assign word_ready_o = !valid_q || moves;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      next_valid_q <= 1'b0;
-      valid_q <= 1'b0;
-    end else begin
-      if (word_ready_o) next_valid_q <= word_valid_i;
-      if (moves || !valid_q) valid_q <= next_valid_q;
-    end
+    if (!rst_ni) valid_q <= 1'b0;
+    else if (word_ready_o) valid_q <= word_valid_i;
   end
   always_ff @(posedge clk_i) begin
-    if (word_ready_o) next_q <= word_i;
-    if (moves || !valid_q) word_q <= next_q;
+    if (word_ready_o) word_q <= word_i;
   end
 
-  assign busy_o = valid_q || next_valid_q || tail_q;
+  assign busy_o = valid_q;
 
   // -- where it is in its frame
   at_t at_q;
@@ -86,7 +82,7 @@ module rl_auth_split
       skips_q <= !word_q.last && (skips_q || too_long);
     end
   end
-  assign valid_o = valid_q && (word_q.last || next_valid_q) && feed_ready && !skips_q;
+  assign valid_o = here && feed_ready;
   always_comb begin
     word_o = word_q;
     if (too_long) begin
@@ -106,7 +102,7 @@ module rl_auth_split
   rule_e rule, rule_q;
   logic auth, auth_q, epochs_q, checks, checks_q, by_claims;
   assign bytes = {<<8{word_q.data}};
-  assign next_bytes = {<<8{next_q.data}};
+  assign next_bytes = {<<8{word_i.data}};
   assign src = {bytes[15:0], next_bytes[63:32]};
   assign rule = rule_of(next_bytes[23:16], next_bytes[3:0]);
   assign auth = (next_bytes[11:8] & FlagAuth) != 0;
@@ -118,7 +114,7 @@ module rl_auth_split
   end
   assign by_claims = rule inside {RuleClaim, RuleRelease};
   // A frame that ends before its third word has no trailer, whatever it says.
-  assign checks = !word_q.last && !next_q.last && auth &&
+  assign checks = !word_q.last && !word_i.last && auth &&
       ((match != 0 && rule inside {RuleSession, RuleRenews}) || (vouched != 0 && by_claims));
 
   // -- with the second one: the session, and how long the frame says that it is
@@ -145,56 +141,47 @@ module rl_auth_split
     end
   end
 
-  // -- the message's words, of which the last one waits
+  // -- the message's words
   localparam at_t HeadWords = at_t'(32'(HeaderEnd) / 8);
   at_t last_at, trailer_at;
-  logic is_checked, feeds, keeps, whole_q;
-  logic inside_message;
-  logic [1:0] tail_slot_q;
-  logic [63:0] tail_word_q;
-  logic [7:0] tail_keep_q;
+  logic is_checked, feeds, inside_message;
   assign trailer_at = HeadWords + at_t'(length_q[15:3]);
   assign last_at = length_q[2:0] == 0 ? trailer_at - 1'b1 : trailer_at;
   assign is_checked = at_q == 0 ? checks : checks_q;
   // Its length is known with the third word, and a message has four.
   assign inside_message = at_q < 3 || at_q < last_at;
-  assign keeps = is_checked && (inside_message ? word_q.last || too_long : at_q == last_at);
-  assign feeds = is_checked && inside_message && !keeps;
-  assign feed_ready = !(feeds || keeps) || (!tail_q && (keeps || message_ready_i));
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      tail_q <= 1'b0;
-      whole_q <= 1'b0;
-    end else begin
-      if (moves && !skips_q && keeps) tail_q <= 1'b1;
-      else if (tail_q && whole_q && message_ready_i) tail_q <= 1'b0;
-      if (ends && is_checked) whole_q <= 1'b1;
-      else if (tail_q && message_ready_i) whole_q <= 1'b0;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (moves && !skips_q && keeps) begin
-      tail_word_q <= word_q.data;
-      tail_slot_q <= slot_q;
-      tail_keep_q <= length_q[2:0] == 0 ? '1 : 8'((9'd1 << length_q[2:0]) - 9'd1);
-    end
-  end
-  assign message_valid_o = tail_q ? whole_q : valid_q && (word_q.last || next_valid_q) && !skips_q && ready_i && feeds;
-  assign message_o = tail_q ? tail_word_q : word_q.data;
-  assign message_keep_o = tail_q ? tail_keep_q : '1;
-  assign message_last_o = tail_q;
-  assign message_slot_o = tail_q ? tail_slot_q : slot_q;
+  assign feeds = is_checked && (inside_message || at_q == last_at);
+  assign feed_ready = !feeds || message_ready_i;
+  assign message_valid_o = here && ready_i && feeds;
+  assign message_o = word_q.data;
+  assign message_last_o = !inside_message || word_q.last || too_long;
+  // Of a frame that ends within its message nobody asks for the tag.
+  assign message_keep_o = inside_message || length_q[2:0] == 0 ? '1 : 8'((9'd1 << length_q[2:0]) - 9'd1);
+  assign message_slot_o = slot_q;
 
   // -- the trailer, whose bytes are not in step with the words
   logic [3:0][63:0] trailer_q;
   logic [127:0] both;
   at_t in_trailer;
   logic [3:0][63:0] trailer_bytes;
-  assign both = {next_q.data, word_q.data} >> {length_q[2:0], 3'd0};
+  assign both = {word_i.data, word_q.data} >> {length_q[2:0], 3'd0};
   assign in_trailer = at_q - trailer_at;
   always_ff @(posedge clk_i) begin
     if (moves && !skips_q && checks_q && at_q > 3) begin
       for (int unsigned i = 0; i < 4; i++) if (in_trailer == at_t'(i)) trailer_q[i] <= both[63:0];
+    end
+  end
+  logic counts, counted_q;  // The counter is whole; it was so before in this frame.
+  assign counts = moves && !skips_q && is_checked && !counted_q && ((at_q > 3 && in_trailer == 1) || ends);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      counted_q <= 1'b0;
+      message_counter_valid_o <= 1'b0;
+      message_tag_valid_o <= 1'b0;
+    end else begin
+      counted_q <= (counted_q || counts) && !ends;
+      message_counter_valid_o <= counts || (message_counter_valid_o && !message_counter_ready_i);
+      message_tag_valid_o <= ends && is_checked;
     end
   end
   for (genvar i = 0; i < 4; i++) begin : gen_bytes
@@ -211,6 +198,7 @@ module rl_auth_split
   assign checked_o = is_checked;
   assign slot_o = slot_q;
   assign short_o = auth_q && came < 17'(length_q) + Beside;
+  assign trailed_o = came == 17'(length_q) + Beside && !too_long && !word_q.cut && !word_q.bad;
   assign asks_o = at_q > 2 && rule_q inside {RuleClaim, RuleRelease};
   assign claims_o = auth_q && rule_q inside {RuleClaim, RuleRelease};
   always_comb begin
@@ -221,7 +209,7 @@ module rl_auth_split
   end
 
   logic unused;
-  assign unused = ^{next_q.cut, next_q.bad, next_q.extra, bytes[63:16], next_bytes[31:24], next_bytes[15:12],
+  assign unused = ^{word_i.cut, word_i.bad, word_i.extra, bytes[63:16], next_bytes[31:24], next_bytes[15:12],
                     next_bytes[7:4], sessions_i.boot, trailer_bytes[0][63:32], trailer_bytes[1][31:0],
                     trailer_bytes[2], trailer_bytes[3], both[127:64], vouched_q[1]};
 endmodule

@@ -126,8 +126,8 @@ module rl_auth_tx
 
   // -- counters, and tags
   logic [Sessions-1:0][63:0] sent_q;
-  logic [63:0] counter;
-  logic key_take, tag_valid, tag_take, unused_ok, unused_known;
+  logic [63:0] counter, counter_q;  // Of this frame, and of the last one that has ended.
+  logic key_take, tag_valid, tag_take, unused_ok, unused_known, unused_counter;
   about_t about;  // The frame that is next to leave.
   tag_t made;
   assign counter = sent_q[slot_q] + 1'b1;
@@ -145,7 +145,10 @@ module rl_auth_tx
             5'(tag_take && about.slot == 1'(i));
   end
   always_ff @(posedge clk_net_i) begin
-    if (moves && closes) sent_q[slot_q] <= counter;
+    if (moves && closes) begin
+      sent_q[slot_q] <= counter;
+      counter_q <= counter;
+    end
     if (key_take) sent_q[key_i.slot[0]] <= '0;
   end
   rl_auth #(
@@ -167,7 +170,10 @@ module rl_auth_tx
     .slot_i(slot_q),
     .boot_i(sessions_i.boot),
     .to_host_i(1'b1),
-    .counter_i(counter),
+    .counter_valid_i(1'b1),
+    .counter_ready_o(unused_counter),
+    .counter_i(counter_q),
+    .tag_valid_i(moves && closes),
     .tag_i('0),
     .valid_o(tag_valid),
     .ready_i(tag_take),

@@ -2,8 +2,8 @@
 // of the payload and filled up with zeros to a word; then a word with the card's boot number, the
 // direction and how many bytes there were; then the counter.
 //
-// All but the bytes counts at the frame's end, so a trailer can carry it. Two cycles a frame are the
-// last two words'.
+// The counter comes by itself, so a trailer can carry it: what is before it is absorbed by then. Two cycles a
+// frame are the last two words'.
 module rl_tag_frame #(
   parameter int unsigned SlotW = 1
 ) (
@@ -16,8 +16,11 @@ module rl_tag_frame #(
   input  logic [7:0]  keep_i,      // Of a last word, which has one byte at least; the others are whole.
   input  logic        last_i,
   input  logic [SlotW-1:0] slot_i,   // Which key; counts with the fourth word, or the last before.
-  input  logic [31:0] boot_i,      // With the last word, as the next two.
+  input  logic [31:0] boot_i,      // With the last word, as the next one.
   input  logic        to_host_i,   // Else to the card.
+
+  input  logic        counter_valid_i,
+  output logic        counter_ready_o,  // Only behind the last word.
   input  logic [63:0] counter_i,
 
   output logic        valid_o,
@@ -37,7 +40,6 @@ module rl_tag_frame #(
   logic [SlotW-1:0] slot_q;
   logic [31:0] boot_q;
   logic to_host_q;
-  logic [63:0] counter_q;
 
   logic [63:0] kept;
   always_comb begin
@@ -45,14 +47,21 @@ module rl_tag_frame #(
   end
 
   assign ready_o = part_q == Bytes && ready_i;
-  assign valid_o = part_q != Bytes || valid_i;
+  assign counter_ready_o = part_q == Counter && ready_i;
+  always_comb begin
+    unique case (part_q)
+      Bytes:   valid_o = valid_i;
+      Context: valid_o = 1'b1;
+      default: valid_o = counter_valid_i;
+    endcase
+  end
   assign last_o  = part_q == Counter;
   assign slot_o  = part_q == Bytes ? slot_i : slot_q;
   always_comb begin
     unique case (part_q)
       Bytes:   data_o = kept;
       Context: data_o = {length_q, 15'b0, to_host_q, boot_q};
-      default: data_o = counter_q;
+      default: data_o = counter_i;
     endcase
   end
 
@@ -61,7 +70,6 @@ module rl_tag_frame #(
       slot_q    <= slot_i;
       boot_q    <= boot_i;
       to_host_q <= to_host_i;
-      counter_q <= counter_i;
     end
   end
 

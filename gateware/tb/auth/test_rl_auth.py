@@ -36,8 +36,6 @@ class Frame:
             "slot_i": self.slot,
             "boot_i": self.boot,
             "to_host_i": self.to_host,
-            "counter_i": self.counter,
-            "tag_i": int.from_bytes(self.tag, "little"),
         }
 
 
@@ -62,12 +60,55 @@ def spoilt(frame: Frame, other_slots: list[int]) -> Frame:
     ])()
 
 
+async def give_counters(dut, frames, pause):
+    """Offers the counter of each frame, some before its first word and some after its last."""
+    for frame in frames:
+        dut.counter_valid_i.value = 0
+        dut.counter_i.value = frame.counter ^ 1
+        while next(pause):
+            await RisingEdge(dut.clk_i)
+        dut.counter_valid_i.value = 1
+        dut.counter_i.value = frame.counter
+        await RisingEdge(dut.clk_i)
+        while not dut.counter_ready_o.value:
+            await RisingEdge(dut.clk_i)
+    dut.counter_valid_i.value = 0
+
+
+async def give_tags(dut, frames, pause):
+    """Gives the tag that each frame comes with, behind its last word."""
+    edge, due, left = RisingEdge(dut.clk_i), 0, list(frames)
+    while left:
+        await edge
+        due += bool(dut.valid_i.value and dut.ready_o.value and dut.last_i.value)
+        gives = due > 0 and not next(pause)
+        dut.tag_valid_i.value = gives
+        dut.tag_i.value = int.from_bytes(left[0].tag, "little") ^ (not gives)
+        if gives:
+            due -= 1
+            left.pop(0)
+    await edge
+    dut.tag_valid_i.value = 0
+
+
+def bring(dut, frames, pause="never"):
+    """Sends frames, with their counters and tags."""
+    given = [(frame.data, frame.ports()) for frame in frames]
+    cocotb.start_soon(send(dut, given, PAUSES[pause]()))
+    cocotb.start_soon(give_counters(dut, frames, PAUSES[pause]()))
+    cocotb.start_soon(give_tags(dut, frames, PAUSES[pause]()))
+
+
 async def verdicts(dut, frames, pauses=("never", "never")):
     """What becomes of these frames, as (ok, tag, known)."""
-    given = [(frame.data, frame.ports()) for frame in frames]
-    cocotb.start_soon(send(dut, given, PAUSES[pauses[0]]()))
+    bring(dut, frames, pauses[0])
     results = await receive(dut, len(frames), PAUSES[pauses[1]](), ("ok_o", "tag_o", "known_o"))
     return [(bool(ok), tag.to_bytes(16, "little"), bool(known)) for ok, tag, known in results]
+
+
+async def begin(dut):
+    dut.counter_valid_i.value = dut.tag_valid_i.value = 0
+    await start(dut)
 
 
 async def some_keys(dut, count):
@@ -80,7 +121,7 @@ async def some_keys(dut, count):
 @cocotb.test()
 @cocotb.parametrize(pauses=PAUSE_PAIRS)
 async def right_tags_pass_and_no_others(dut, pauses):
-    await start(dut)
+    await begin(dut)
     keys = await some_keys(dut, 4)
     lengths = [*range(1, 50), *(HEAD + random.randint(0, 200) for _ in range(80)), random.randint(1000, 9000)]
     random.shuffle(lengths)
@@ -100,7 +141,7 @@ async def right_tags_pass_and_no_others(dut, pauses):
 
 @cocotb.test()
 async def each_bit_of_a_tag_counts(dut):
-    await start(dut)
+    await begin(dut)
     await put_key(dut, 0, key := random.randbytes(16))
     frame = some_frame(HEAD, 0)
     tag = int.from_bytes(frame.right(key))
@@ -112,7 +153,7 @@ async def each_bit_of_a_tag_counts(dut):
 @cocotb.test()
 async def without_a_key_no_tag_is_right(dut):
     """Not even the one that comes out, nor one that was right when there was the key."""
-    await start(dut)
+    await begin(dut)
     await put_key(dut, 2, key := random.randbytes(16))
     frame = some_frame(HEAD, 2)
     frame = replace(frame, tag=frame.right(key))
@@ -127,7 +168,7 @@ async def without_a_key_no_tag_is_right(dut):
 @cocotb.test()
 async def frames_of_every_length_come_at_the_wire_s_rate(dut):
     """With three rounds a cycle; with fewer the rate is as much lower, whatever the frames say."""
-    await start(dut)
+    await begin(dut)
     await put_key(dut, 0, random.randbytes(16))
     rounds = 12 // dut.PerCycle.value.to_unsigned()
     await ClockCycles(dut.clk_i, rounds + 2)
@@ -136,8 +177,11 @@ async def frames_of_every_length_come_at_the_wire_s_rate(dut):
     edge = RisingEdge(dut.clk_i)
     wire = cycle = lag = worst = 0
     dut.keep_i.value = 0xFF
-    for name in ("boot_i", "to_host_i", "counter_i", "tag_i", "slot_i"):
+    for name in ("boot_i", "to_host_i", "slot_i"):
         getattr(dut, name).value = 0
+    none = [Frame(b"", 0, 0, False, 0)] * len(lengths)
+    cocotb.start_soon(give_counters(dut, none, PAUSES["never"]()))
+    cocotb.start_soon(give_tags(dut, none, PAUSES["never"]()))
     for length in lengths:
         beats = words(bytes(length))
         for number in range(len(beats)):
@@ -170,12 +214,12 @@ async def frames_of_every_length_come_at_the_wire_s_rate(dut):
 @cocotb.test()
 async def a_verdict_comes_when_it_is_said_to(dut):
     """One frame, at the wire's rate: from its last word to its verdict, to the cycle."""
-    await start(dut)
+    await begin(dut)
     await put_key(dut, 0, random.randbytes(16))
     rounds = 12 // dut.PerCycle.value.to_unsigned()
     for length in (64, 1500):
         await ClockCycles(dut.clk_i, rounds + 2)
-        cocotb.start_soon(send(dut, [(bytes(length), some_frame(length, 0).ports())], PAUSES["never"]()))
+        bring(dut, [replace(some_frame(length, 0), data=bytes(length))])
         await RisingEdge(dut.valid_i)
         cycles = 0
         while not dut.valid_o.value:

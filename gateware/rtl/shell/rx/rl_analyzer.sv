@@ -12,6 +12,9 @@
 // finished what may change the judgement (the barrier). With it the judgement is taken. A frame that
 // ends before w5 has no time for that: it is judged, and its end told, some cycles after its last
 // word. Such frames are shorter than Ethernet's minimum; the others follow each other without a gap.
+//
+// With Keys the first payload word waits for the verdict on the frame's tag as well, and a frame that is known to be
+// whole ends with its payload: its trailer passes behind its end.
 module rl_analyzer
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -63,7 +66,7 @@ module rl_analyzer
   logic ended_q;          // It was short and has ended, and its end is still to be told.
   logic judged_q;         // The judgement is taken.
 
-  assign hold = ended_q || (at_q[Payload] && !go_q);
+  assign hold = ended_q || (at_q[Payload] && !(go_q && (!Keys || tag_i.known)));
   assign word_ready_o = !hold;
   assign advance = valid_q && !hold;
   assign bytes = {<<8{s1_q.data}};
@@ -95,20 +98,6 @@ module rl_analyzer
       if (at_q[2]) {head_q.length, head_q.epoch, head_q.seq} <= bytes;
       if (at_q[3]) head_q.addr <= bytes;
     end
-  end
-
-  // -- what its tag is worth
-  rl_auth_pkg::tag_verdict_t s1_tag_q, tag_q;
-  if (Keys) begin : gen_tag
-    always_ff @(posedge clk_net_i) begin
-      if (!hold) s1_tag_q <= tag_i;
-      if (advance && at_q[0]) tag_q <= s1_tag_q;
-    end
-  end else begin : gen_no_tag
-    assign s1_tag_q = '{cause: DropNone, cut: 1'b0};
-    assign tag_q = s1_tag_q;
-    logic unused_tag;
-    assign unused_tag = ^tag_i;
   end
 
   // -- the judgement
@@ -156,7 +145,7 @@ module rl_analyzer
     .stranger_i(stranger),
     .owner_i(owner),
     .session_i,
-    .cause_i(tag_q.cause),
+    .cause_i(tag_i.cause),
     .early_o(early),
     .late_o(late),
     .route_o(route),
@@ -187,7 +176,7 @@ module rl_analyzer
   logic short_end, tell_short, judge;
   assign short_end = advance && s1_q.last && !at_q[Later];
   assign tell_short = ended_q && judged_q;
-  assign judge = !judged_q && (ended_q ? settled_q[1] && go_q : advance && at_q[Payload]);
+  assign judge = !judged_q && (ended_q ? settled_q[1] && go_q && (!Keys || tag_i.known) : advance && at_q[Payload]);
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
@@ -225,7 +214,7 @@ module rl_analyzer
   always_comb begin
     if (at_q[3:0] != 0) lacks = !(left_less[13] && tail_q == 3'd7);
     else lacks = !left_less[13] || (owes && s1_q.extra < tail_q);
-    if (Keys && (at_q[0] ? s1_tag_q.cut : tag_q.cut)) lacks = 1'b1;
+    if (Keys && tag_i.cut) lacks = 1'b1;
   end
   always_ff @(posedge clk_net_i) begin
     if (advance) begin
@@ -263,9 +252,13 @@ module rl_analyzer
   end
 
   // -- the end, and a cycle later its reason, when what the last word said is in registers
-  logic ends, good;
+  logic ends, good, early_end, told_q;
   drop_e drop;
-  assign ends = tell_short || (advance && s1_q.last && at_q[Later]);
+  assign early_end = Keys && tag_i.trailed && left_less[13];
+  assign ends = tell_short || (advance && at_q[Later] && !(Keys && told_q) && (s1_q.last || early_end));
+  always_ff @(posedge clk_net_i) begin
+    if (advance) told_q <= at_q[Later] && !s1_q.last && (told_q || ends);
+  end
   assign good = route_q != RouteDrop && (ended_q ? !(bad_q || cut_q || lacks_q) :
                                       !(s1_q.bad || s1_q.cut || lacks));
   always_comb begin

@@ -51,7 +51,8 @@ module rl_rx
   logic word_valid, word_ready, fifo_overflow;
   rl_rx_fifo #(
     .DataW(DataW),
-    .Words(Words)
+    .Words(Words),
+    .Quick(Keys)
   ) u_fifo (
     .clk_net_i,
     .rst_net_ni,
@@ -98,7 +99,7 @@ module rl_rx
       assign shown_valid = word_valid;
       assign word_ready = shown_ready;
       assign shown = word;
-      assign tag = '{cause: DropNone, cut: 1'b0};
+      assign tag = '{cause: DropNone, known: 1'b1, cut: 1'b0, trailed: 1'b0};
       assign waits = 1'b0;
       assign key_ready_o = 1'b0;
       assign overflow_o = fifo_overflow;

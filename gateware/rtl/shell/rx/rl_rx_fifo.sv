@@ -5,6 +5,7 @@
 module rl_rx_fifo #(
   parameter int unsigned DataW = 64,   // Bits of a word: 64 or more, a power of two.
   parameter int unsigned Words = 2048, // A power of two, 8 or more.
+  parameter bit          Quick = 1'b0,  // With rl_fifo_quick.
   localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned ExtraW = $clog2(KeepW)
 ) (
@@ -17,7 +18,7 @@ module rl_rx_fifo #(
   input  logic        rx_last_i,
   input  logic        rx_bad_i,   // With rx_last_i: the check sequence was wrong.
 
-  output logic        word_valid_o, // Two cycles after the word came, if nothing waits.
+  output logic        word_valid_o, // Two cycles after the word came, if nothing waits; with Quick one.
   input  logic        word_ready_i,
   output logic [DataW+ExtraW+2:0] word_o, // As rx_word_t, of this width.
 
@@ -82,21 +83,38 @@ module rl_rx_fifo #(
   end
 
   logic fifo_ready;
-  rl_fifo #(
-    .Width($bits(word_t)),
-    .Depth(Words),
-    .Block(1'b1)
-  ) u_fifo (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_net_ni),
-    .wvalid_i(store),
-    .wready_o(fifo_ready),
-    .wdata_i(word),
-    .rvalid_o(word_valid_o),
-    .rready_i(word_ready_i),
-    .rdata_o(word_o),
-    .count_o(count)
-  );
+  if (Quick) begin : gen_quick
+    rl_fifo_quick #(
+      .Width($bits(word_t)),
+      .Depth(Words)
+    ) u_fifo (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_net_ni),
+      .wvalid_i(store),
+      .wready_o(fifo_ready),
+      .wdata_i(word),
+      .rvalid_o(word_valid_o),
+      .rready_i(word_ready_i),
+      .rdata_o(word_o),
+      .count_o(count)
+    );
+  end else begin : gen_plain
+    rl_fifo #(
+      .Width($bits(word_t)),
+      .Depth(Words),
+      .Block(1'b1)
+    ) u_fifo (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_net_ni),
+      .wvalid_i(store),
+      .wready_o(fifo_ready),
+      .wdata_i(word),
+      .rvalid_o(word_valid_o),
+      .rready_i(word_ready_i),
+      .rdata_o(word_o),
+      .count_o(count)
+    );
+  end
 
 `ifndef SYNTHESIS
   NoWordIsLost_A :
