@@ -1,5 +1,5 @@
-// The processor's memory: it starts with the firmware in it, which for a card with keys or links is another one in more memory.
-// What a store to the word that is being read in that cycle gives is undefined.
+// The processor's memory: it starts with the firmware in it, which for a card with keys or links is another
+// one in more memory. What a store to the word that is being read in that cycle gives is undefined.
 module rl_firmware_ram #(
   parameter bit Keys = 1'b0,
   parameter bit Links = 1'b0,

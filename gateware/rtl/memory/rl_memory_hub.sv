@@ -4,8 +4,8 @@
 //
 // The role's ports are the leaves of a tree: node 1 is the role's as a whole, node n divides what it has among 2 n and
 // 2 n + 1, and the last nodes are the ports. Each level adds a bit on top of the ids that come from below it, so that a
-// role's ids go to the memory and come back as they are. A bridge is one more leaf, and so are links, the last ones: they
-// share with the role's ports, and the shell waits for no more than without them.
+// role's ids go to the memory and come back as they are. A bridge is one more leaf, and so are links, the last ones:
+// they share with the role's ports, and the shell waits for no more than without them.
 module rl_memory_hub
   import rl_role_pkg::*;
 #(

@@ -1,5 +1,5 @@
-//! Groups of whole cards in virtual time: their operations beside a load and under faults of all cables, of gateware and
-//! beside it, and how long they take on cables of a known rate.
+//! Groups of whole cards in virtual time: their operations beside a load and under faults of all cables, of gateware
+//! and beside it, and how long they take on cables of a known rate.
 
 use bytes::Bytes;
 use rackloom_collective::{Datatype, Kind as Does, Op, Operation, Plan};

@@ -250,10 +250,10 @@ unsafe extern "C" {
 
 impl Sim {
     /// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without. `seed` gives the
-    /// bits with which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer,
-    /// as that number says; 0: none does. `ports` are those beside port 0: the address of each, its first byte the most
-    /// significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes frames to the other
-    /// one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them.
+    /// bits with which registers begin that no reset touches. With `late`, bits that cross clock domains may take a
+    /// cycle longer, as that number says; 0: none does. `ports` are those beside port 0: the address of each, its
+    /// first byte the most significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes
+    /// frames to the other one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them.
     pub(crate) fn new(
         width: u32,
         bridge: bool,

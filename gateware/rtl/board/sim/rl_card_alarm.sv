@@ -1,4 +1,4 @@
-// The next moment at which something of a simulated card is due: the firmware's, an acknowledgement, or a tick of links.
+// The next moment at which something of a simulated card is due: the firmware's, an acknowledgement, a tick of links.
 module rl_card_alarm (
   input  logic [31:0] time_us_i,
   input  logic        firmware_valid_i,

@@ -35,8 +35,9 @@ module rl_card_sim
   output logic [Macs-1:0]       tx_last_o,
   // Ports beside port 0: bit 50 a host is there, 49 it passes, 48 it is a stream's, address.
   input  logic [Ports-1:1][50:0] port_i,
-  // Links. Word 0: ticks until a link is dead [31:16], and until something is sent again; word 1: a tick is 64 us, shifted
-  // by [31:28], and the early areas begin at [23:0], of 64 KiB each. Then two words each: port [63:56], address [47:0].
+  // Links. Word 0: ticks until a link is dead [31:16], and until something is sent again; word 1: a tick is 64 us,
+  // shifted by [31:28], and the early areas begin at [23:0], of 64 KiB each. Then two words each: port [63:56],
+  // address [47:0].
   input  logic [9:0][31:0] link_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
