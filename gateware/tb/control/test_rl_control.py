@@ -302,6 +302,7 @@ async def what_blocks_say_is_read(dut):
         "FET_GO": fields("FET_GO", room=1, idle=1),
         "BRG_STATUS": board.bridge[0],
         "BRG_LOST": board.bridge[9],
+        "LNK_STATUS": board.bridge[10],  # Links are a neighbour of the bridge.
         "BRG_COUNT": board.bridge[16:],
         **dict(zip(CARD, board.straps)),
     }
