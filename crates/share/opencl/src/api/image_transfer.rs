@@ -12,7 +12,7 @@ use crate::command::wait_list::WaitList;
 use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Ref, get};
-use crate::host_memory::HostRegion;
+use crate::host_memory::{HostRegion, Region};
 use crate::info::list;
 use crate::objects::image::{ImageView, has_slices, pitches};
 use crate::objects::memory::Buffer;
@@ -58,6 +58,31 @@ unsafe fn memory(view: &ImageView, area: &Area, ptr: *mut c_void, row: usize, sl
     Ok(unsafe { HostRegion::pitched(ptr.cast(), region, there) })
 }
 
+/// Enqueues a transfer between an area of an image, from its origin and of a region, and the program's memory with its
+/// pitches. `make` checks what the program may do, and gives the command.
+///
+/// # Safety
+/// The pointers are the program's, which leaves its memory to us until the command has ended.
+unsafe fn transfer(
+    (queue, image): (cl_command_queue, cl_mem),
+    [origin, region]: [*const usize; 2],
+    (ptr, row_pitch, slice_pitch): (*mut c_void, usize, usize),
+    wait_list: WaitList,
+    blocking: cl_bool,
+    make: impl FnOnce(Ref<Buffer>, Region, HostRegion) -> Result<(cl_command_type, Kind)>,
+) -> cl_int {
+    status(|| {
+        let (queue, image, view) = image_place(queue, image)?;
+        // SAFETY: as the caller says.
+        let area = unsafe { area(&view, origin, region) }?;
+        // SAFETY: as the caller says.
+        let host = unsafe { memory(&view, &area, ptr, row_pitch, slice_pitch) }?;
+        let waits = wait_list.waits(&queue.context)?;
+        let (command_type, kind) = make(image, view.region(area), host)?;
+        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::of(blocking))
+    })
+}
+
 pub unsafe extern "C" fn clEnqueueReadImage(
     queue: cl_command_queue,
     image: cl_mem,
@@ -71,19 +96,13 @@ pub unsafe extern "C" fn clEnqueueReadImage(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    // SAFETY: the program's, as the specification asks.
-    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, from, view) = image_place(queue, image)?;
-        // SAFETY: as above.
-        let area = unsafe { area(&view, origin, region) }?;
-        // SAFETY: as above.
-        let host = unsafe { memory(&view, &area, ptr, row_pitch, slice_pitch) }?;
-        let waits = wait_list.waits(&queue.context)?;
+    let make = |from: Ref<Buffer>, region, host| {
         check_readable(&from)?;
-        let kind = Kind::Read { from, region: view.region(area), host };
-        wait_list.enqueue(&queue, CL_COMMAND_READ_IMAGE, waits, kind, CallMode::of(blocking))
-    })
+        Ok((CL_COMMAND_READ_IMAGE, Kind::Read { from, region, host }))
+    };
+    let there = (ptr, row_pitch, slice_pitch);
+    // SAFETY: the program's, as the specification asks.
+    unsafe { transfer((queue, image), [origin, region], there, WaitList::new(num_waits, waits, event), blocking, make) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteImage(
@@ -99,19 +118,13 @@ pub unsafe extern "C" fn clEnqueueWriteImage(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    // SAFETY: the program's, as the specification asks.
-    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, to, view) = image_place(queue, image)?;
-        // SAFETY: as above.
-        let area = unsafe { area(&view, origin, region) }?;
-        // SAFETY: as above; it is only read.
-        let host = unsafe { memory(&view, &area, ptr.cast_mut(), row_pitch, slice_pitch) }?;
-        let waits = wait_list.waits(&queue.context)?;
+    let make = |to: Ref<Buffer>, region, host| {
         check_writable(&to)?;
-        let kind = Kind::Write { to, region: view.region(area), host };
-        wait_list.enqueue(&queue, CL_COMMAND_WRITE_IMAGE, waits, kind, CallMode::of(blocking))
-    })
+        Ok((CL_COMMAND_WRITE_IMAGE, Kind::Write { to, region, host }))
+    };
+    let here = (ptr.cast_mut(), row_pitch, slice_pitch);
+    // SAFETY: the program's, as the specification asks; what is written to an image is only read.
+    unsafe { transfer((queue, image), [origin, region], here, WaitList::new(num_waits, waits, event), blocking, make) }
 }
 
 pub unsafe extern "C" fn clEnqueueCopyImage(
