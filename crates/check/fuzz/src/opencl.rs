@@ -25,8 +25,8 @@ pub fn command(u: &mut Unstructured<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     let text: &str = u.arbitrary()?;
     let arguments = vec![(u.arbitrary()?, Argument::Value(u.arbitrary()?)), (u.arbitrary()?, Argument::Local(64))];
-    let (offset, global, local) = (u.arbitrary()?, u.arbitrary()?, u.arbitrary()?);
-    let launch = Op::Launch { kernel: u.arbitrary()?, dimensions: 2, offset, global, local, arguments };
+    let (offset, global, local, reaches) = (u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?);
+    let launch = Op::Launch { kernel: u.arbitrary()?, dimensions: 2, offset, global, local, arguments, reaches };
     let op = match u.int_in_range(0..=2)? {
         0 => launch,
         1 => Op::Write { buffer: u.arbitrary()?, offset: u.arbitrary()?, from: Payload::Inline },
@@ -41,7 +41,9 @@ pub fn command(u: &mut Unstructured<'_>) -> Result<()> {
     let bytes = changed(u, bytes)?;
     let Ok((command, tail)) = decode_command(&bytes) else { return Ok(()) };
     let elements = match &command {
-        Command::Enqueue { waits, op: Op::Launch { arguments, .. }, .. } => waits.len() + arguments.len(),
+        Command::Enqueue { waits, op: Op::Launch { arguments, reaches, .. }, .. } => {
+            waits.len() + arguments.len() + reaches.as_ref().map_or(0, Vec::len)
+        }
         Command::Enqueue { waits, .. } => waits.len(),
         Command::Compile { headers, .. } => headers.len(),
         Command::Link { inputs, .. } => inputs.len(),

@@ -64,7 +64,19 @@ pub enum Command<'a> {
         /// Size in bytes; not 0.
         size: u64,
     },
-    /// Releases a buffer or an image. Operations sent before keep it.
+    /// Makes shared virtual memory, which is a buffer as well, of content as that of one; answered by
+    /// [`crate::Answer::Svm`]. The library sees to it that the program has memory at the same address.
+    CreateSvm {
+        /// The request's number, which its answer repeats.
+        request: u32,
+        /// Number of the new buffer.
+        buffer: Id,
+        /// As for a buffer.
+        flags: u64,
+        /// Size in bytes; not 0.
+        size: u64,
+    },
+    /// Releases a buffer, an image or shared virtual memory. Operations sent before keep it.
     ReleaseBuffer {
         /// The buffer.
         buffer: Id,
@@ -428,6 +440,9 @@ pub enum Op<'a> {
         /// Arguments that changed since this kernel's last launch.
         #[serde(borrow)]
         arguments: Vec<(u32, Argument<'a>)>,
+        /// Shared virtual memory that the kernel reaches by pointers within other memory, if that has changed since its
+        /// last launch; not empty.
+        reaches: Option<Vec<Id>>,
     },
     /// Does nothing; ends when all operations before it have ended.
     Marker,
@@ -453,6 +468,13 @@ pub enum Argument<'a> {
     Value(&'a [u8]),
     /// A buffer or an image; `None` is a null buffer.
     Buffer(Option<Id>),
+    /// An address in shared virtual memory.
+    Svm {
+        /// The memory.
+        memory: Id,
+        /// The byte in it.
+        offset: u64,
+    },
     /// A sampler.
     Sampler(Id),
     /// Local memory of this many bytes.

@@ -39,7 +39,7 @@ pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encod
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 
 /// This version of the messages. Both sides must speak the same one.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Longest tail: what is longer goes as bulk, for a copy through a ring costs more than a reference from some KiB on.
 pub const INLINE_MAX: usize = 16 * 1024;

@@ -73,9 +73,10 @@ mod tests {
             (8, Argument::Buffer(Some(9))),
             (9, Argument::Local(64)),
             (10, Argument::Sampler(1)),
+            (11, Argument::Svm { memory: 3, offset: 1 << 33 }),
         ];
-        let (offset, global) = ([0; 3], [1920, 1080, 0]);
-        let op = Op::Launch { kernel: 1, dimensions: 2, offset, global, local: Some([16, 16, 1]), arguments };
+        let (offset, global, reaches) = ([0; 3], [1920, 1080, 0], Some(vec![3, 4]));
+        let op = Op::Launch { kernel: 1, dimensions: 2, offset, global, local: Some([16, 16, 1]), arguments, reaches };
         round_trip(&Command::Enqueue { event: 0, waits: vec![], submit: false, op }, &[]);
         let area = Area { origin: [1, 2, 3], region: [4, 5, 6] };
         let op = Op::WriteImage { image: 3, area, from: Payload::Inline };

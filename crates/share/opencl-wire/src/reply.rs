@@ -75,6 +75,11 @@ pub enum Answer {
     BinarySize(u64),
     /// To `Binary`: the binary is in the memory given for it.
     Binary,
+    /// To `CreateSvm`.
+    Svm {
+        /// Where it begins, for kernels; a multiple of 4096.
+        address: u64,
+    },
     /// To `ImageFormats`.
     ImageFormats(Vec<ImageFormat>),
     /// To `Kernel`.

@@ -51,7 +51,7 @@ impl Direct {
                 let program = space.program(Form::Source, source.into_bytes(), Charge::on_nobody())?;
                 let kernel = Arc::new(space.kernel(&program, name, Charge::on_nobody())?);
                 let shape = Shape { dimensions: 1, offset: [0; 3], global: [1, 0, 0], local: None };
-                Operation::Launch { kernel, shape, arguments: Vec::new() }
+                Operation::Launch { kernel, shape, arguments: Vec::new(), reaches: None }
             }
         })
     }

@@ -83,6 +83,19 @@ pub trait Space: Send + Sync + Sized + 'static {
         charge: Charge,
     ) -> Result<Self::Buffer, Code>;
 
+    /// Makes shared virtual memory without any other tenant's bytes. Gives its address for kernels, too.
+    ///
+    /// # Errors
+    /// OpenCL's code; the board has no such memory.
+    fn svm(&self, _flags: u64, _size: u64, _charge: Charge) -> Result<(Self::Buffer, u64), Code> {
+        Err(Code(opencl_sys::CL_INVALID_OPERATION))
+    }
+
+    /// What shared virtual memory of so many bytes costs the board, in bytes.
+    fn svm_cost(&self, size: u64) -> u64 {
+        size
+    }
+
     /// The formats of images of a kind that kernels use as the flags say.
     ///
     /// # Errors

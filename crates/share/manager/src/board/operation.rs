@@ -178,6 +178,8 @@ pub enum Operation<S: Space> {
         shape: Shape,
         /// Arguments to set before the launch.
         arguments: Vec<(u32, Value<S>)>,
+        /// Shared virtual memory that the kernel reaches by pointers from now on, if that changes; not empty.
+        reaches: Option<Vec<Arc<S::Buffer>>>,
     },
     /// Does nothing.
     Marker,
@@ -203,6 +205,8 @@ pub enum Value<S: Space> {
     Plain(Box<[u8]>),
     /// A buffer or an image, or a null pointer.
     Buffer(Option<Arc<S::Buffer>>),
+    /// Shared virtual memory from this byte on, which lies within it.
+    Svm(Arc<S::Buffer>, u64),
     /// A sampler.
     Sampler(Arc<S::Sampler>),
     /// An object that could not be made, for this reason.

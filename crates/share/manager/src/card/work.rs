@@ -124,7 +124,7 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
         }
         Operation::Map { buffer, flags, offset, len } => map(buffer, *flags, *offset, *len)?,
         Operation::Unmap { buffer, offset, len } => unmap(buffer, *offset, *len)?,
-        Operation::Launch { kernel, shape, arguments } => {
+        Operation::Launch { kernel, shape, arguments, .. } => {
             return Ok(Ticket { submitted, step: Step::Launch(launch(card, kernel, shape, arguments)?) });
         }
         Operation::Marker => {}

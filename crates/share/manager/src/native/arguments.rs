@@ -63,6 +63,7 @@ impl Kinds {
             (Kind::Sampler, Value::Sampler(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
+            (Kind::Buffer, Value::Svm(memory, _)) if memory.svm.is_some() => Ok(()),
             (Kind::Buffer, value) if is_null(value) => Ok(()),
             _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
@@ -76,7 +77,7 @@ fn is_null(value: &Value<NativeSpace>) -> bool {
         Value::Plain(bytes) => **bytes == [0; size_of::<cl_mem>()],
         Value::Local(bytes) => *bytes == size_of::<cl_mem>() as u64,
         Value::Buffer(buffer) => buffer.is_none(),
-        Value::Sampler(_) | Value::Missing(_) => false,
+        Value::Svm(..) | Value::Sampler(_) | Value::Missing(_) => false,
     }
 }
 
@@ -115,6 +116,11 @@ fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpac
             let at = handle.as_ref().map_or(null(), |handle| (&raw const *handle).cast::<c_void>());
             call!(table, clSetKernelArg(raw, index, size_of::<cl_mem>(), at))?;
             held = buffer.clone().map(Held::Buffer);
+        }
+        Value::Svm(memory, offset) => {
+            let svm = memory.svm.as_ref().ok_or(Code(CL_INVALID_ARG_VALUE))?;
+            call!(table, clSetKernelArgSVMPointer(raw, index, svm.at(*offset)))?;
+            held = Some(Held::Buffer(Arc::clone(memory)));
         }
         Value::Sampler(sampler) => {
             let handle = sampler.sampler.raw();

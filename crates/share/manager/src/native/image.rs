@@ -74,7 +74,17 @@ pub(super) fn create(
     }
     let unscrubbed = AtomicBool::new(of.is_none() && !space.has_own_memory);
     let (parent, image) = (of.cloned(), Some(*image));
-    Ok(NativeBuffer { memory, backing: None, mirror: None, parent, size, image, unscrubbed, _charge: charge })
+    Ok(NativeBuffer {
+        memory,
+        svm: None,
+        backing: None,
+        mirror: None,
+        parent,
+        size,
+        image,
+        unscrubbed,
+        _charge: charge,
+    })
 }
 
 fn element_size(space: &NativeSpace, image: cl_mem) -> Result<u64, Code> {

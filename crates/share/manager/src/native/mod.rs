@@ -18,6 +18,7 @@ mod query;
 mod registration;
 mod runtime;
 mod space;
+mod svm;
 mod work;
 
 pub use board::{NativeBoard, Register};

@@ -17,6 +17,7 @@ use super::mirror::Mirror;
 use super::output::Output;
 use super::printing::Printing;
 use super::runtime::{Device, Runtime, Table, make};
+use super::svm::Svm;
 use crate::code::Code;
 use crate::quota::Charge;
 
@@ -65,6 +66,8 @@ impl std::fmt::Debug for NativeSpace {
 pub struct NativeBuffer {
     // Dropped in this order.
     pub(super) memory: Memory,
+    /// The addresses at which kernels and client have it, if it is shared virtual memory.
+    pub(super) svm: Option<Svm>,
     /// The client's memory that is its own.
     pub(super) backing: Option<Given>,
     /// The client's view of it, if it has memory of the board's.
@@ -103,6 +106,8 @@ pub struct NativeKernel {
     pub(super) kernel: Kernel,
     pub(super) kinds: Kinds,
     pub(super) held: Mutex<Vec<Option<Held>>>,
+    /// Shared virtual memory that it reaches by pointers.
+    pub(super) reaches: Mutex<Vec<Arc<NativeBuffer>>>,
     /// Arguments whose last value was refused, and why.
     pub(super) wrong: Mutex<BTreeMap<u32, Code>>,
     /// Duration of its last launch in nanoseconds; 0 before the first.

@@ -27,7 +27,7 @@ use super::query;
 use super::registration::Registration;
 use super::runtime::{call, make};
 use super::work::Ticket;
-use super::{arguments, image, work};
+use super::{arguments, image, svm, work};
 use crate::board::{Headers, Operation, Printed, Space};
 use crate::code::Code;
 use crate::quota::Charge;
@@ -102,7 +102,8 @@ impl Space for NativeSpace {
         let memory = Memory::new(self.table, memory);
         // The client's own memory needs no scrubbing.
         let unscrubbed = AtomicBool::new(backing.is_none() && !self.has_own_memory);
-        Ok(NativeBuffer { memory, backing, mirror, parent: None, size, image: None, unscrubbed, _charge: charge })
+        let (svm, parent, image) = (None, None, None);
+        Ok(NativeBuffer { memory, svm, backing, mirror, parent, size, image, unscrubbed, _charge: charge })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
@@ -139,8 +140,18 @@ impl Space for NativeSpace {
         let (table, of) = (self.table, parent.memory.raw());
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
         let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
+        let (svm, backing, mirror, image) = (None, None, None, None);
         let parent = Some(Arc::clone(parent));
-        Ok(NativeBuffer { memory, backing: None, mirror: None, parent, size, image: None, unscrubbed, _charge: charge })
+        Ok(NativeBuffer { memory, svm, backing, mirror, parent, size, image, unscrubbed, _charge: charge })
+    }
+
+    fn svm(&self, flags: u64, size: u64, charge: Charge) -> Result<(NativeBuffer, u64), Code> {
+        svm::create(self, flags, size, charge)
+    }
+
+    fn svm_cost(&self, size: u64) -> u64 {
+        // What NVIDIA's runtime takes at least, and the pages of a processor's.
+        size.checked_next_multiple_of(if self.has_own_memory { svm::PAGE } else { 2 << 20 }).unwrap_or(u64::MAX)
     }
 
     fn image_formats(&self, flags: u64, kind: u32) -> Result<Vec<ImageFormat>, Code> {
@@ -302,8 +313,9 @@ impl Space for NativeSpace {
         let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
         let (held, _charges) = (Mutex::new(held), (charge, Arc::clone(&program.charge)));
-        let (wrong, last_ns, printing) = (Mutex::default(), AtomicU64::new(0), Arc::clone(&program.printing));
-        Ok(NativeKernel { kernel, kinds, held, wrong, last_ns, printing, _charges })
+        let (reaches, wrong) = (Mutex::default(), Mutex::default());
+        let (last_ns, printing) = (AtomicU64::new(0), Arc::clone(&program.printing));
+        Ok(NativeKernel { kernel, kinds, held, reaches, wrong, last_ns, printing, _charges })
     }
 
     fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {
@@ -343,8 +355,9 @@ impl Space for NativeSpace {
     }
 
     fn skip(&self, operation: &Operation<Self>) {
-        if let Operation::Launch { kernel, arguments, .. } = operation {
+        if let Operation::Launch { kernel, arguments, reaches, .. } = operation {
             let _ = arguments::set_all(self.table, kernel, arguments); // What is wrong fails the next launch, too.
+            let _ = svm::reach(self.table, kernel, reaches.as_deref());
         }
     }
 

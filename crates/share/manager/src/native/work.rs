@@ -16,7 +16,7 @@ use super::handles::Event;
 use super::mirror::{Mirror, Move};
 use super::objects::{Held, NativeBuffer, NativeSpace};
 use super::runtime::{call, make};
-use super::{arguments, image};
+use super::{arguments, image, svm};
 use crate::board::{Operation, Shape, Sink, Value};
 use crate::code::Code;
 
@@ -139,13 +139,16 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
         }
         Operation::Map { buffer, flags, offset, len } => map(space, buffer, *flags, *offset, *len),
         Operation::Unmap { buffer, offset, len } => unmap(space, buffer, *offset, *len),
-        Operation::Launch { kernel, shape, arguments } => {
-            arguments::set_all(space.table, kernel, arguments)?;
+        Operation::Launch { kernel, shape, arguments, reaches } => {
+            let set = arguments::set_all(space.table, kernel, arguments);
+            svm::reach(space.table, kernel, reaches.as_deref())?;
+            set?;
             for (_, value) in arguments.iter() {
-                if let Value::Buffer(Some(buffer)) = value {
+                if let Value::Buffer(Some(buffer)) | Value::Svm(buffer, _) = value {
                     scrub(space, buffer)?;
                 }
             }
+            reaches.iter().flatten().try_for_each(|memory| scrub(space, memory))?;
             let Shape { dimensions, offset, global, local } = &*shape;
             let local = local.as_ref().map_or(null(), |local| local.as_ptr());
             let (raw, dimensions) = (kernel.kernel.raw(), *dimensions as cl_uint);
@@ -322,7 +325,7 @@ fn outdate(operation: &Operation<NativeSpace>) {
                 }
             }
             for (_, value) in arguments {
-                if let Value::Buffer(Some(buffer)) = value {
+                if let Value::Buffer(Some(buffer)) | Value::Svm(buffer, _) = value {
                     changes(buffer);
                 }
             }

@@ -200,6 +200,14 @@ impl<S: Space> Session<S> {
                 });
                 self.buffers.put(buffer, made)?;
             }
+            Command::CreateSvm { request, buffer, flags, size } => {
+                let (made, answer) = match self.svm(flags & ACCESS, size) {
+                    Ok((made, address)) => (Ok(made), Ok(Answer::Svm { address })),
+                    Err(code) => (Err(code), Err(code)),
+                };
+                self.buffers.put(buffer, made)?;
+                self.answer(request, answer);
+            }
             Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
             Command::ImageFormats { request, flags, kind } => {
                 let formats = self.tenant.space.image_formats(flags, kind);
@@ -341,6 +349,11 @@ impl<S: Space> Session<S> {
         let charge = self.charging.buffer(size, backing.is_some())?;
         let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
         self.tenant.space.buffer(flags, size, backing, charge)
+    }
+
+    fn svm(&self, flags: u64, size: u64) -> Result<(S::Buffer, u64), Code> {
+        let space = &self.tenant.space;
+        space.svm(flags, size, self.charging.buffer(space.svm_cost(size), false)?)
     }
 
     /// An image. A view of a buffer has no memory of its own.

@@ -136,7 +136,7 @@ impl<S: Space> Resolver<'_, S> {
                 within(S::size(&buffer), offset, len)?;
                 Operation::Unmap { buffer, offset, len }
             }
-            Op::Launch { kernel, dimensions, offset, global, local, arguments } => {
+            Op::Launch { kernel, dimensions, offset, global, local, arguments, reaches } => {
                 if !(1..=3).contains(&dimensions) {
                     return Err(Code(CL_INVALID_WORK_DIMENSION));
                 }
@@ -153,7 +153,9 @@ impl<S: Space> Resolver<'_, S> {
                 };
                 let kernel = self.kernels.get(kernel)?;
                 let arguments = arguments.into_iter().map(|(index, argument)| (index, self.value(argument)));
-                Operation::Launch { kernel, shape, arguments: arguments.collect() }
+                let arguments = arguments.collect();
+                let reached = |ids: Vec<Id>| ids.into_iter().map(|id| self.buffers.get(id)).collect();
+                Operation::Launch { kernel, shape, arguments, reaches: reaches.map(reached).transpose()? }
             }
             Op::Marker => Operation::Marker,
         })
@@ -209,6 +211,11 @@ impl<S: Space> Resolver<'_, S> {
             Argument::Buffer(Some(id)) => {
                 self.buffers.get(id).map_or_else(Value::Missing, |buffer| Value::Buffer(Some(buffer)))
             }
+            Argument::Svm { memory, offset } => match self.buffers.get(memory) {
+                Ok(memory) if offset < S::size(&memory) => Value::Svm(memory, offset),
+                Ok(_) => Value::Missing(BAD_VALUE),
+                Err(code) => Value::Missing(code),
+            },
             Argument::Sampler(id) => self.samplers.get(id).map_or_else(Value::Missing, Value::Sampler),
             Argument::Local(bytes) => Value::Local(bytes),
         }

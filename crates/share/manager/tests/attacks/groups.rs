@@ -106,6 +106,7 @@ fn processors_are_shared_once_a_worker_wants_many() {
         global: [64, 0, 0],
         local: Some([1, 0, 0]),
         arguments: vec![(0, Argument::Buffer(Some(0)))],
+        reaches: None,
     };
     client.enqueue_after(hang, &[], vec![], true);
     until("two of its threads have wanted to run for a second", are_shared);

@@ -283,7 +283,8 @@ impl Tenant {
     }
 
     pub fn launch<'a>(kernel: Id, items: u64, arguments: Vec<(u32, Argument<'a>)>) -> Op<'a> {
-        Op::Launch { kernel, dimensions: 1, offset: [0; 3], global: [items, 0, 0], local: None, arguments }
+        let (offset, global, local, reaches) = ([0; 3], [items, 0, 0], None, None);
+        Op::Launch { kernel, dimensions: 1, offset, global, local, arguments, reaches }
     }
 
     pub fn bulk(&self, len: u64) -> Bulk {

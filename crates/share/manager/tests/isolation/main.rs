@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod images;
+mod svm;
 
 use std::time::{Duration, Instant};
 
@@ -154,8 +155,8 @@ fn no_bytes_of_a_client_become_a_handle() {
     t.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
     assert_eq!(t.run(Tenant::launch(0, 1, vec![]), &[]).status, 0);
     for dimensions in [0, 4, 255] {
-        let launch =
-            Op::Launch { kernel: 0, dimensions, offset: [0; 3], global: [1; 3], local: None, arguments: vec![] };
+        let (offset, global, local, arguments, reaches) = ([0; 3], [1; 3], None, vec![], None);
+        let launch = Op::Launch { kernel: 0, dimensions, offset, global, local, arguments, reaches };
         assert_ne!(t.run(launch, &[]).status, 0, "{dimensions} dimensions");
     }
     let launch = Op::Launch {
@@ -165,6 +166,7 @@ fn no_bytes_of_a_client_become_a_handle() {
         global: [1 << 32, 1 << 32, 2],
         local: None,
         arguments: vec![],
+        reaches: None,
     };
     assert_ne!(t.run(launch, &[]).status, 0, "more work-items than numbers");
 }
@@ -271,7 +273,11 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
             offset: [offset, 0, 0],
             global: [len % 100, len2 % 10, 1],
             local: (offset % 2 == 0).then_some([len2 % 20, 1, 1]),
-            arguments: vec![(len2 as u32 % 4, Argument::Buffer(Some(b))), (b % 4, Argument::Value(&[9; 8]))],
+            arguments: vec![
+                (len2 as u32 % 4, Argument::Buffer(Some(b))),
+                (b % 4, if len % 2 == 0 { Argument::Value(&[9; 8]) } else { Argument::Svm { memory: a, offset } }),
+            ],
+            reaches: (len % 3 == 0).then(|| vec![a, b]),
         },
         12 => Op::WriteImage { image: a, area, from },
         13 => Op::ReadImage { image: a, area, into },
@@ -281,7 +287,7 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         17 => Op::FillImage { image: a, area, color: [7; 16] },
         _ => Op::Marker,
     };
-    let command = match small(34) {
+    let command = match small(36) {
         0 => Command::CreateBuffer { buffer: a, flags: small(1 << 10), size: len, backing: into },
         1 => Command::CreateSubBuffer { buffer: a, parent: b, flags: small(1 << 6), offset, size: len },
         2 => Command::ReleaseBuffer { buffer: a },
@@ -302,6 +308,7 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         }
         14 => Command::CreateSampler { sampler: a, normalized: len % 2 == 0, addressing: b, filter: 0x1140 },
         15 => Command::ReleaseSampler { sampler: a },
+        16 | 17 => Command::CreateSvm { request: event, buffer: a, flags: small(1 << 10), size: len },
         _ => Command::Enqueue { event: event.into(), waits: vec![len], submit: len2 % 2 == 0, op },
     };
     let mut bytes = Vec::new();

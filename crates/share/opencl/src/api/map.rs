@@ -62,14 +62,14 @@ fn check_access(memory: &Buffer, flags: u64) -> Result<()> {
     Ok(())
 }
 
-fn check_flags(flags: u64, size: usize) -> Result<()> {
+pub fn check_flags(flags: u64, size: usize) -> Result<()> {
     let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
     ensure(size > 0 && flags & !known == 0, CL_INVALID_VALUE)?;
     ensure(!invalidates || flags & (CL_MAP_READ | CL_MAP_WRITE) == 0, CL_INVALID_VALUE)
 }
 
-fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, size: usize) -> Result<Mapping> {
+pub fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, size: usize) -> Result<Mapping> {
     let region = Region::Linear(buffer.offset + offset as u64);
     if let Some(pointer) = buffer.host_pointer()? {
         let at = pointer.wrapping_add(offset);
@@ -111,7 +111,7 @@ fn image_mapping(
 }
 
 /// Enqueues the command of a mapping. Gives the address.
-fn enqueue_map(
+pub fn enqueue_map(
     queue: &Ref<Queue>,
     memory: &Ref<Buffer>,
     command_type: cl_command_type,
@@ -226,12 +226,23 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
     status(|| {
         let (queue, buffer) = any_place(queue, mem)?;
         let waits = wait_list.waits(&queue.context)?;
-        let mapping = {
-            let mut maps = lock(&buffer.maps);
-            let at = maps.iter().rposition(|m| m.at.cast() == mapped_ptr).ok_or(Error(CL_INVALID_VALUE))?;
-            maps.remove(at)
-        };
-        let kind = unmap_kind(&buffer, &mapping);
-        wait_list.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, kind, CallMode::NonBlocking)
+        enqueue_unmap(&queue, &buffer, CL_COMMAND_UNMAP_MEM_OBJECT, mapped_ptr, (wait_list, waits))
     })
+}
+
+/// Enqueues the command that ends the last mapping at an address.
+pub fn enqueue_unmap(
+    queue: &Ref<Queue>,
+    memory: &Ref<Buffer>,
+    command_type: cl_command_type,
+    mapped_ptr: *mut c_void,
+    (wait_list, waits): (WaitList, Vec<Ref<Event>>),
+) -> Result<()> {
+    let mapping = {
+        let mut maps = lock(&memory.maps);
+        let at = maps.iter().rposition(|m| m.at.cast() == mapped_ptr).ok_or(Error(CL_INVALID_VALUE))?;
+        maps.remove(at)
+    };
+    let kind = unmap_kind(memory, &mapping);
+    wait_list.enqueue(queue, command_type, waits, kind, CallMode::NonBlocking)
 }

@@ -15,6 +15,7 @@ use crate::host_memory::{HostMemory, HostRegion};
 use crate::info::{Out, properties};
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
+use crate::objects::svm;
 
 pub const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -42,6 +43,14 @@ fn create(
     ensure(host_ptr.is_null() != wants_pointer, CL_INVALID_HOST_PTR)?;
     if flags & ACCESS == 0 {
         flags |= CL_MEM_READ_WRITE;
+    }
+    if flags & CL_MEM_USE_HOST_PTR != 0
+        && let Some((memory, offset)) = svm::find(&context, host_ptr, size)
+    {
+        // The buffer's memory is the very memory there.
+        let mut buffer = Buffer::part(memory, flags, offset, size as u64);
+        buffer.properties = properties;
+        return Ok(Object::list(&Object::new(context.table(), buffer)));
     }
     let side = host_side(&context, flags, size, host_ptr)?;
     let buffer = Object::new(context.table(), Buffer::new(context.clone(), flags, size as u64, side, properties));
@@ -111,7 +120,7 @@ pub unsafe extern "C" fn clCreateSubBuffer(
 ) -> cl_mem {
     let make = || {
         let parent = get::<Buffer>(parent)?;
-        ensure(parent.parent.is_none() && parent.image.is_none(), CL_INVALID_MEM_OBJECT)?;
+        ensure(!parent.is_part() && parent.image.is_none(), CL_INVALID_MEM_OBJECT)?;
         let flags = part_flags(parent.flags, flags)?;
         ensure(create_type == CL_BUFFER_CREATE_TYPE_REGION && !create_info.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: a region of the program's, as the type says.
@@ -121,7 +130,8 @@ pub unsafe extern "C" fn clCreateSubBuffer(
         ensure(origin.checked_add(size).is_some_and(|end| end <= parent.size), CL_INVALID_VALUE)?;
         let devices = &parent.context.devices;
         ensure(devices.iter().any(|d| origin % d.bounds.align == 0), CL_MISALIGNED_SUB_BUFFER_OFFSET)?;
-        Ok(Object::list(&Object::new(parent.table(), Buffer::part(parent, flags, origin, size))))
+        let offset = parent.offset + origin;
+        Ok(Object::list(&Object::new(parent.table(), Buffer::part(parent, flags, offset, size))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
@@ -169,17 +179,21 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             CL_MEM_SIZE => out.size(buffer.size as usize),
             CL_MEM_HOST_PTR => out.pointer(match &Buffer::root(&buffer).side {
                 HostSide::User(data) => data.pointer().wrapping_byte_add(buffer.offset as usize),
+                HostSide::Svm(region) => region.as_ptr().wrapping_add(buffer.offset as usize).cast(),
                 _ => std::ptr::null_mut(),
             }),
             CL_MEM_MAP_COUNT => out.uint(lock(&buffer.maps).len() as u32),
             CL_MEM_REFERENCE_COUNT => out.uint(buffer.references()),
             CL_MEM_CONTEXT => out.pointer(buffer.context.handle()),
             CL_MEM_ASSOCIATED_MEMOBJECT => {
-                out.pointer(buffer.parent.as_ref().map_or(std::ptr::null_mut(), |p| p.handle()))
+                let whole = buffer.parent.as_ref().filter(|_| buffer.is_part());
+                out.pointer(whole.map_or(std::ptr::null_mut(), |whole| whole.handle()))
             }
             CL_MEM_OFFSET if buffer.image.is_some() => out.size(0),
-            CL_MEM_OFFSET => out.size(buffer.offset as usize),
-            CL_MEM_USES_SVM_POINTER => out.uint(CL_FALSE),
+            CL_MEM_OFFSET => out.size(buffer.offset_in_parent() as usize),
+            CL_MEM_USES_SVM_POINTER => {
+                out.uint(cl_uint::from(matches!(Buffer::root(&buffer).side, HostSide::Svm(_))))
+            }
             CL_MEM_PROPERTIES => out.bytes(&buffer.properties.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>()),
             _ => fail(CL_INVALID_VALUE),
         }

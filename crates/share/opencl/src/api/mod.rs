@@ -19,6 +19,8 @@ pub mod program_info;
 pub mod queue;
 mod rect;
 pub mod sampler;
+pub mod svm;
+pub mod svm_kernel;
 pub mod sync;
 pub mod transfer;
 pub mod unsupported;

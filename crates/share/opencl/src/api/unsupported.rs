@@ -1,4 +1,4 @@
-//! Calls that this library does not support: pipes, shared virtual memory, intermediate language,
+//! Calls that this library does not support: pipes, intermediate language,
 //! native and built-in kernels. No device claims them, and the specification says how each call fails then.
 #![allow(unsafe_code, non_snake_case)]
 
@@ -10,7 +10,6 @@ use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{ObjectKind, get};
 use crate::objects::context::Context;
-use crate::objects::kernel::Kernel;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
@@ -101,105 +100,6 @@ pub unsafe extern "C" fn clEnqueueNativeKernel(
     _event: *mut cl_event,
 ) -> cl_int {
     refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clSVMAlloc(
-    _context: cl_context,
-    _flags: cl_svm_mem_flags,
-    _size: usize,
-    _alignment: cl_uint,
-) -> *mut c_void {
-    std::ptr::null_mut()
-}
-
-pub unsafe extern "C" fn clSVMFree(_context: cl_context, _pointer: *mut c_void) {}
-
-pub unsafe extern "C" fn clEnqueueSVMFree(
-    queue: cl_command_queue,
-    _count: cl_uint,
-    _pointers: *mut *mut c_void,
-    _free: Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>,
-    _user_data: *mut c_void,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clEnqueueSVMMemcpy(
-    queue: cl_command_queue,
-    _blocking: cl_bool,
-    _to: *mut c_void,
-    _from: *const c_void,
-    _size: usize,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clEnqueueSVMMemFill(
-    queue: cl_command_queue,
-    _pointer: *mut c_void,
-    _pattern: *const c_void,
-    _pattern_size: usize,
-    _size: usize,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clEnqueueSVMMap(
-    queue: cl_command_queue,
-    _blocking: cl_bool,
-    _flags: cl_map_flags,
-    _pointer: *mut c_void,
-    _size: usize,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clEnqueueSVMUnmap(
-    queue: cl_command_queue,
-    _pointer: *mut c_void,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
-    queue: cl_command_queue,
-    _count: cl_uint,
-    _pointers: *mut *const c_void,
-    _sizes: *const usize,
-    _flags: cl_mem_migration_flags,
-    _num_waits: cl_uint,
-    _waits: *const cl_event,
-    _event: *mut cl_event,
-) -> cl_int {
-    refuse::<Queue>(queue, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clSetKernelArgSVMPointer(kernel: cl_kernel, _index: cl_uint, _value: *const c_void) -> cl_int {
-    refuse::<Kernel>(kernel, CL_INVALID_OPERATION)
-}
-
-pub unsafe extern "C" fn clSetKernelExecInfo(
-    kernel: cl_kernel,
-    _name: cl_kernel_exec_info,
-    _size: usize,
-    _value: *const c_void,
-) -> cl_int {
-    refuse::<Kernel>(kernel, CL_INVALID_OPERATION)
 }
 
 /// Of OpenCL 3.1; no device claims it.

@@ -20,6 +20,8 @@ pub struct Launch {
     arguments: Arc<Vec<Option<Slot>>>,
     /// The buffers and images among them, in order, and what the kernel may do to them.
     buffers: Vec<(Ref<Buffer>, Access)>,
+    /// Shared virtual memory that it reaches by pointers, and the version of that list.
+    reaches: (Vec<Ref<Buffer>>, u64),
     pub range: Range,
 }
 
@@ -44,7 +46,7 @@ impl Launch {
         for (index, slot) in arguments.iter().enumerate() {
             match slot.as_ref().map(|s| &s.value) {
                 None => return fail(CL_INVALID_KERNEL_ARGS),
-                Some(Value::Buffer(buffer)) => {
+                Some(Value::Buffer(buffer) | Value::Svm(buffer, _)) => {
                     let buffer = buffer.upgrade().ok_or(Error(CL_INVALID_KERNEL_ARGS))?;
                     let changes = kernel.may_change(index, buffer.flags);
                     buffers.push((buffer, if changes { Access::Update } else { Access::Read }));
@@ -55,7 +57,8 @@ impl Launch {
         }
         let fits = |d: &Ref<Device>| local <= d.bounds.local_memory.max(1);
         ensure(kernel.context.devices.iter().any(fits), CL_OUT_OF_RESOURCES)?;
-        Ok(Self { kernel: kernel.clone(), arguments, buffers, range })
+        let reaches = kernel.reach().map_or_else(Default::default, |reach| (reach.memories(), reach.version));
+        Ok(Self { kernel: kernel.clone(), arguments, buffers, reaches, range })
     }
 
     /// The buffers that it uses.
@@ -81,24 +84,32 @@ impl Launch {
         for (index, slot) in self.arguments.iter().enumerate() {
             let Some(Slot { version, value }) = slot else { continue };
             // Each takes its buffer from the list, even if it has not changed.
-            let buffer = if let Value::Buffer(_) = value { buffers.next() } else { None };
-            if sent[index] == *version {
+            let buffer = if let Value::Buffer(_) | Value::Svm(..) = value { buffers.next() } else { None };
+            if sent.arguments[index] == *version {
                 continue;
             }
             let argument = match (value, buffer) {
                 (Value::Bytes(bytes), _) => Argument::Value(bytes),
                 (Value::Local(bytes), _) => Argument::Local(*bytes),
                 (Value::Sampler(sampler), _) => Argument::Sampler(sampler.on(board)?),
+                (Value::Svm(_, offset), Some((memory, _))) => {
+                    Argument::Svm { memory: memory.on(board)?, offset: *offset }
+                }
                 (_, Some((buffer, _))) => Argument::Buffer(Some(buffer.on(board)?)),
                 (_, None) => Argument::Buffer(None),
             };
             arguments.push((index as u32, argument));
         }
+        let (memories, version) = &self.reaches;
+        let is_new = *version != sent.reaches && !memories.is_empty();
+        let reaches = is_new.then(|| memories.iter().map(|memory| memory.on(board)).collect()).transpose()?;
         let Range { dimensions, offset, global, local } = self.range;
         let changed: Vec<usize> = arguments.iter().map(|(index, _)| *index as usize).collect();
-        let id = operate(Op::Launch { kernel: there.remote.id, dimensions, offset, global, local, arguments })?;
+        let kernel = there.remote.id;
+        let id = operate(Op::Launch { kernel, dimensions, offset, global, local, arguments, reaches })?;
+        sent.reaches = *version;
         for index in changed {
-            sent[index] = self.arguments[index].as_ref().map_or(0, |s| s.version);
+            sent.arguments[index] = self.arguments[index].as_ref().map_or(0, |s| s.version);
         }
         Ok(id)
     }

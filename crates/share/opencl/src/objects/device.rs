@@ -81,6 +81,11 @@ impl Device {
         self.number(CL_DEVICE_IMAGE_SUPPORT) != 0
     }
 
+    /// `CL_DEVICE_SVM_CAPABILITIES`.
+    pub fn svm(&self) -> u64 {
+        self.number(CL_DEVICE_SVM_CAPABILITIES)
+    }
+
     /// Whether it compiles OpenCL C.
     pub fn compiles(&self) -> bool {
         self.number(CL_DEVICE_COMPILER_AVAILABLE) != 0

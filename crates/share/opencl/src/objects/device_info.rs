@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use opencl_sys::*;
 use rackloom_opencl_wire::{BoardInfo, Limits};
 
+use crate::objects::svm;
+
 /// Extensions that concern only kernels and the board, so that this library passes them on.
 const EXTENSIONS: [&str; 26] = [
     "cl_khr_byte_addressable_store",
@@ -199,6 +201,7 @@ impl Values {
         self.versions();
         self.images();
         self.absent();
+        self.ulong(CL_DEVICE_SVM_CAPABILITIES, self.number(CL_DEVICE_SVM_CAPABILITIES) & svm::CAPABILITIES);
         let mut types = self.number(CL_DEVICE_TYPE) & !CL_DEVICE_TYPE_DEFAULT;
         if types == 0 {
             types = CL_DEVICE_TYPE_ACCELERATOR;
@@ -312,7 +315,6 @@ impl Values {
         }
         for name in [
             CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES,
-            CL_DEVICE_SVM_CAPABILITIES,
             CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES,
             CL_DEVICE_PARTITION_AFFINITY_DOMAIN,
         ] {

@@ -33,6 +33,8 @@ pub struct Kernel {
     pub info: Arc<KernelInfo>,
     /// Shared with launches that are under way.
     pub arguments: Mutex<Arc<Vec<Option<Slot>>>>,
+    /// Shared virtual memory that it reaches by pointers.
+    reaches: Mutex<Option<Reach>>,
     /// Of the last argument that was set.
     version: AtomicU64,
 }
@@ -40,8 +42,28 @@ pub struct Kernel {
 /// A kernel at a device.
 pub struct There {
     pub remote: Remote,
-    /// The version of each argument that the manager has; 0 if it has none. Locked while a launch is sent.
-    pub sent: Mutex<Vec<u64>>,
+    /// What the manager has. Locked while a launch is sent.
+    pub sent: Mutex<Sent>,
+}
+
+/// What a manager has of a kernel: versions, or 0 for nothing.
+pub struct Sent {
+    pub arguments: Vec<u64>,
+    pub reaches: u64,
+}
+
+/// Shared virtual memory that a kernel reaches by pointers. What the program frees is no longer among it.
+#[derive(Clone)]
+pub struct Reach {
+    pub version: u64,
+    memories: Arc<[Weak<Object<Buffer>>]>,
+}
+
+impl Reach {
+    /// What there still is of it.
+    pub fn memories(&self) -> Vec<Ref<Buffer>> {
+        self.memories.iter().filter_map(Weak::upgrade).collect()
+    }
 }
 
 /// An argument that was set.
@@ -58,6 +80,8 @@ pub enum Value {
     Bytes(Arc<[u8]>),
     /// A buffer or an image. If the program releases it, the argument counts as not set.
     Buffer(Weak<Object<Buffer>>),
+    /// An address in shared virtual memory: the memory, and the byte in it.
+    Svm(Weak<Object<Buffer>>, u64),
     /// A sampler.
     Sampler(Ref<Sampler>),
     /// No buffer.
@@ -87,6 +111,7 @@ impl Kernel {
             program,
             name: name.into(),
             arguments: Mutex::new(Arc::new(vec![None; info.argument_count as usize])),
+            reaches: Mutex::default(),
             info,
             version: AtomicU64::new(0),
         }
@@ -96,6 +121,7 @@ impl Kernel {
     pub fn copy(&self) -> Self {
         let copy = Self::new(self.program.clone(), &self.name, Arc::clone(&self.info));
         lock(&copy.arguments).clone_from(&lock(&self.arguments));
+        lock(&copy.reaches).clone_from(&lock(&self.reaches));
         copy.version.store(self.version.load(Ordering::Acquire), Ordering::Release);
         copy
     }
@@ -110,6 +136,18 @@ impl Kernel {
         let version = self.version.fetch_add(1, Ordering::AcqRel) + 1;
         Arc::make_mut(&mut arguments)[index] = Some(Slot { version, value });
         Ok(())
+    }
+
+    /// Says which shared virtual memory it reaches by pointers, besides its arguments.
+    pub fn set_reach(&self, memories: &[Ref<Buffer>]) {
+        let version = self.version.fetch_add(1, Ordering::AcqRel) + 1;
+        let memories = memories.iter().map(Arc::downgrade).collect();
+        *lock(&self.reaches) = Some(Reach { version, memories });
+    }
+
+    /// What it reaches.
+    pub fn reach(&self) -> Option<Reach> {
+        lock(&self.reaches).clone()
     }
 
     /// Bytes of local memory that arguments ask for.
@@ -159,7 +197,7 @@ impl Kernel {
         let program = part.id()?;
         let create = |kernel| wire::Command::CreateKernel { kernel, program, name: &self.name };
         let remote = Remote::new(board, ObjectTable::Kernels, create, &[])?;
-        let sent = Mutex::new(vec![0; self.info.argument_count as usize]);
+        let sent = Mutex::new(Sent { arguments: vec![0; self.info.argument_count as usize], reaches: 0 });
         Ok(slot.get_or_init(|| There { remote, sent }))
     }
 }

@@ -15,6 +15,7 @@ use crate::mapping::Mapping;
 use crate::objects::content::Content;
 use crate::objects::context::Context;
 use crate::objects::image::ImageView;
+use crate::objects::svm::SvmRegion;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
@@ -48,6 +49,8 @@ pub enum HostSide {
     None,
     /// Memory of the program (`CL_MEM_USE_HOST_PTR`).
     User(UserData),
+    /// Shared virtual memory: the program's at the address where the board has its own.
+    Svm(SvmRegion),
     /// Memory of the library (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
     Own(HostMemory),
     /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
@@ -99,6 +102,13 @@ impl Buffer {
         }
     }
 
+    /// Shared virtual memory, which the board has made already.
+    pub fn svm(context: Ref<Context>, flags: cl_mem_flags, size: u64, region: SvmRegion, remote: Remote) -> Self {
+        let mut this = Self::new(context, flags, size, HostSide::Svm(region), Vec::new());
+        this.remotes = Box::new([OnceLock::from(remote)]);
+        this
+    }
+
     /// A sub-buffer of a buffer that is not itself a sub-buffer.
     pub fn part(parent: Ref<Self>, flags: cl_mem_flags, offset: u64, size: u64) -> Self {
         let mut this = Self::new(parent.context.clone(), flags, size, HostSide::None, Vec::new());
@@ -131,6 +141,18 @@ impl Buffer {
         let mut this = Self::image(parent.context.clone(), flags, size, HostSide::None, image, properties);
         (this.offset, this.parent) = (parent.offset, Some(parent));
         this
+    }
+
+    /// Whether it is a part or a view of another one that the program has made. A buffer in shared virtual memory is
+    /// none.
+    pub fn is_part(&self) -> bool {
+        self.parent.as_ref().is_some_and(|parent| parent.parent.is_some() || !matches!(parent.side, HostSide::Svm(_)))
+    }
+
+    /// Its first byte in the buffer of which it is a part.
+    pub fn offset_in_parent(&self) -> u64 {
+        let parent = self.parent.as_ref().filter(|_| self.is_part());
+        parent.map_or(0, |parent| self.offset - parent.offset)
     }
 
     /// The whole buffer.
@@ -173,7 +195,8 @@ impl Buffer {
             return Remote::new(board, ObjectTable::Buffers(cost), image, &[]);
         }
         if let Some(parent) = &self.parent {
-            let parent = parent.on(board)?;
+            // A board has no parts of parts, as a buffer in shared virtual memory may have.
+            let parent = parent.parent.as_ref().unwrap_or(parent).on(board)?;
             let part = |buffer| wire::Command::CreateSubBuffer { buffer, parent, flags, offset, size };
             return Remote::new(board, ObjectTable::Buffers(0), part, &[]);
         }
@@ -190,10 +213,14 @@ impl Buffer {
     /// # Errors
     /// The connection is lost.
     pub fn host_pointer(&self) -> Result<Option<*mut u8>> {
-        let side = self.parent.as_ref().map_or(&self.side, |p| &p.side);
-        let base = match side {
+        let mut whole = self;
+        while let Some(parent) = &whole.parent {
+            whole = parent;
+        }
+        let base = match &whole.side {
             HostSide::None => return Ok(None),
             HostSide::User(data) => data.pointer().cast::<u8>(),
+            HostSide::Svm(region) => region.as_ptr(),
             HostSide::Own(memory) => memory.as_ptr(),
             HostSide::Backing(bulk) | HostSide::Shared(bulk) => bulk.as_ptr()?,
         };

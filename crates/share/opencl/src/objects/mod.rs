@@ -12,3 +12,4 @@ pub mod platform;
 pub mod program;
 pub mod queue;
 pub mod sampler;
+pub mod svm;
