@@ -75,6 +75,9 @@ pub enum Command<'a> {
         flags: u64,
         /// Size in bytes; not 0.
         size: u64,
+        /// Memory of the client that stands there for both, if the board works right in it: the whole pages that `size`
+        /// bytes take.
+        backing: Option<Place>,
     },
     /// Releases a buffer, an image or shared virtual memory. Operations sent before keep it.
     ReleaseBuffer {

@@ -159,10 +159,11 @@ fn bytes_are_copied_and_filled_between_all_kinds_of_memory() {
             ok!(cl, clEnqueueSVMMemcpy(queue, blocking, to.cast(), from.cast(), len, 0, null(), null_mut()));
         };
         copy(CL_FALSE, a.at, bytes.as_ptr(), len);
+        b.put(&vec![0; len]);
         copy(CL_FALSE, b.at.wrapping_add(1), a.at, len - 1);
         copy(CL_TRUE, back.as_mut_ptr(), b.at, len);
         assert_eq!(back[1..], bytes[..len - 1]);
-        assert_eq!(back[0], 0, "new memory is clear");
+        assert_eq!(back[0], 0);
         let mut again = vec![0; len];
         copy(CL_FALSE, again.as_mut_ptr(), back.as_ptr(), len);
         ok!(cl, clFinish(queue));
@@ -180,6 +181,52 @@ fn bytes_are_copied_and_filled_between_all_kinds_of_memory() {
         a.free();
         b.free();
     }
+}
+
+const FINE_GRAIN: u64 = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+
+const MEET: &str = "kernel void meet(global volatile int *v, int rounds) {
+    for (int n = 0; n < rounds; n++) {
+        while (atomic_cmpxchg(v, 2 * n + 1, 2 * n + 2) != 2 * n + 1) {}
+        v[1] += v[2];
+    }
+}";
+
+#[test]
+fn fine_grained_memory_is_seen_by_both_while_a_kernel_runs() {
+    use std::sync::atomic::{AtomicI32, Ordering};
+    let bench = &Bench::each(0)[0];
+    let (cl, queue, rounds) = (bench.cl, bench.queue(), 50i32);
+    let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+    let at = cl!(cl, clSVMAlloc(bench.context, flags, 5000, 0)).cast::<AtomicI32>();
+    assert!(!at.is_null());
+    let words = unsafe { std::slice::from_raw_parts(at, 3) };
+    words.iter().for_each(|word| word.store(0, Ordering::Relaxed)); // What is in new memory is not defined.
+    let kernel = bench.kernel(MEET, "meet");
+    set_pointer(bench, kernel, 0, at.cast_const());
+    bench.set(kernel, 1, &rounds);
+    let end = bench.launch(queue, kernel, 1, &[]);
+    ok!(cl, clFlush(queue));
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    for n in 0..rounds {
+        words[2].store(n, Ordering::Relaxed);
+        words[0].store(2 * n + 1, Ordering::Release);
+        while words[0].load(Ordering::Acquire) != 2 * n + 2 {
+            assert!(std::time::Instant::now() < until, "the kernel does not see round {n}");
+            std::thread::yield_now();
+        }
+        // The kernel adds after its exchange, so the last sum may be under way.
+        let sum = || words[1].load(Ordering::Acquire);
+        while sum() != n * (n + 1) / 2 {
+            assert!(std::time::Instant::now() < until, "{} after round {n}", sum());
+        }
+    }
+    ok!(cl, clWaitForEvents(1, &raw const end));
+    ok!(cl, clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, at.cast(), 12, 0, null(), null_mut()));
+    assert_eq!(words[1].load(Ordering::Relaxed), rounds * (rounds - 1) / 2);
+    ok!(cl, clEnqueueSVMUnmap(queue, at.cast(), 0, null(), null_mut()));
+    cl!(cl, clSVMFree(bench.context, at.cast()));
+    ok!(cl, clReleaseKernel(kernel));
 }
 
 unsafe extern "C" fn freed(_: cl_command_queue, count: cl_uint, pointers: *mut *mut c_void, data: *mut c_void) {
@@ -307,13 +354,17 @@ fn what_is_wrong_is_refused() {
     let mut can: u64 = 0;
     let device = bench.devices[0];
     ok!(cl, clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, 8, (&raw mut can).cast(), null_mut()));
-    assert_eq!(can, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+    assert_eq!(can, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | FINE_GRAIN, "PoCL works in shared memory");
+    ok!(cl, clGetDeviceInfo(cl.devices()[1], CL_DEVICE_SVM_CAPABILITIES, 8, (&raw mut can).cast(), null_mut()));
+    assert_eq!(can, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, "over TCP");
     let alloc = |flags, size, align| cl!(cl, clSVMAlloc(context, flags, size, align));
     assert!(alloc(CL_MEM_READ_WRITE, 0, 0).is_null());
     assert!(alloc(CL_MEM_READ_WRITE, usize::MAX, 0).is_null());
     assert!(alloc(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, 64, 0).is_null());
     assert!(alloc(CL_MEM_COPY_HOST_PTR, 64, 0).is_null());
-    assert!(alloc(CL_MEM_SVM_FINE_GRAIN_BUFFER, 64, 0).is_null());
+    assert!(alloc(CL_MEM_SVM_ATOMICS, 64, 0).is_null());
+    let distant = &Bench::each(0)[1];
+    assert!(cl!(cl, clSVMAlloc(distant.context, CL_MEM_SVM_FINE_GRAIN_BUFFER, 64, 0)).is_null());
     assert!(alloc(0, 64, 3).is_null() && alloc(0, 64, 1 << 20).is_null());
     let several = Bench::of(cl, &cl.devices(), 0);
     assert!(cl!(cl, clSVMAlloc(several.context, CL_MEM_READ_WRITE, 64, 0)).is_null());

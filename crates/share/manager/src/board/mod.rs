@@ -83,11 +83,12 @@ pub trait Space: Send + Sync + Sized + 'static {
         charge: Charge,
     ) -> Result<Self::Buffer, Code>;
 
-    /// Makes shared virtual memory without any other tenant's bytes. Gives its address for kernels, too.
+    /// Makes shared virtual memory without any other tenant's bytes, of the client's own memory if that is given. Gives
+    /// its address for kernels, too.
     ///
     /// # Errors
     /// OpenCL's code; the board has no such memory.
-    fn svm(&self, _flags: u64, _size: u64, _charge: Charge) -> Result<(Self::Buffer, u64), Code> {
+    fn svm(&self, _flags: u64, _size: u64, _: Option<Given>, _charge: Charge) -> Result<(Self::Buffer, u64), Code> {
         Err(Code(opencl_sys::CL_INVALID_OPERATION))
     }
 

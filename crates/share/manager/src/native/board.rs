@@ -153,6 +153,7 @@ impl Board for NativeBoard {
     }
 
     fn open(&self, _: &str) -> Result<NativeSpace, Code> {
-        Ok(NativeSpace::new(self.runtime, self.device)?.registering(self.registers))
+        let shares_memory = self.info.shares_memory && self.registers.is_none();
+        Ok(NativeSpace::new(self.runtime, self.device)?.sharing(shares_memory).registering(self.registers))
     }
 }

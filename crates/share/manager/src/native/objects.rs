@@ -49,6 +49,8 @@ pub struct NativeSpace {
     pub(super) has_own_memory: bool,
     /// Where builds wait for each other.
     pub(super) builds: Option<Box<dyn BuildQueue>>,
+    /// Whether the board works right in clients' memory as it is.
+    pub(super) shares_memory: bool,
     /// If arenas are registered: bytes that the board moves in a second from and to them.
     pub(super) registers: Option<u64>,
     /// For that alone: giving memory back must not wait for kernels.
@@ -163,6 +165,7 @@ impl NativeSpace {
             output: None,
             has_own_memory: false,
             builds: None,
+            shares_memory: false,
             registers: None,
             registrar: OnceLock::new(),
         })
@@ -176,6 +179,11 @@ impl NativeSpace {
     /// Builds of sources wait for their turns.
     pub(crate) fn taking_turns(self, builds: Box<dyn BuildQueue>) -> Self {
         Self { builds: Some(builds), ..self }
+    }
+
+    /// The board works right in clients' memory as it is, or does not.
+    pub(super) fn sharing(self, shares_memory: bool) -> Self {
+        Self { shares_memory, ..self }
     }
 
     /// Arenas are registered, and the board then moves so many bytes a second.

@@ -2,7 +2,8 @@
 //! pointers in it mean the same to both (OpenCL 2.0, section 5.6).
 //!
 //! The runtime chooses the address, and the library finds room there in the program, or asks again. To the manager it
-//! is a buffer as well, so all that moves bytes is as for one.
+//! is a buffer as well, so all that moves bytes is as for one. Where the board works right in clients' memory, pages of
+//! the client's take the place of the runtime's, and both sides see each other's bytes at once.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -13,6 +14,7 @@ use opencl_sys::{
     CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_MEM_OBJECT_ALLOCATION_FAILURE,
     CL_MEM_USE_HOST_PTR,
 };
+use rackloom_ipc::Given;
 use rackloom_sync::lock;
 
 use super::handles::{Context, Memory};
@@ -30,6 +32,8 @@ pub(super) struct Svm {
     base: *mut c_void,
     /// The first page of it.
     address: u64,
+    /// The client's memory that stands there.
+    shown: Option<Given>,
     table: Table,
     context: Context,
 }
@@ -60,7 +64,35 @@ impl Svm {
             return Err(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE));
         }
         let address = (base.addr() as u64).next_multiple_of(PAGE);
-        Ok(Self { base, address, table, context })
+        Ok(Self { base, address, shown: None, table, context })
+    }
+
+    /// Puts the client's memory in the place of the pages that `size` bytes take.
+    fn show(&mut self, space: &NativeSpace, size: u64, backing: Given) -> Result<(), Code> {
+        let from = backing.as_mut_ptr();
+        let fits = size.checked_next_multiple_of(PAGE) == Some(backing.len() as u64);
+        if !space.shares_memory || backing.arena().is_none() || !fits || !from.addr().is_multiple_of(PAGE as usize) {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        let (len, to) = (backing.len(), self.at(0).cast_mut());
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: an old length of 0 maps shared pages a second time; what they replace are whole pages of ours, which
+        // nobody uses yet.
+        let at = unsafe { libc::mremap(from.cast(), 0, len, flags, to) };
+        if at == libc::MAP_FAILED {
+            return Err(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE));
+        }
+        self.shown = Some(backing);
+        Ok(())
+    }
+
+    /// Gives the runtime pages back in the place of the client's; whether that could be done.
+    fn hide(&self) -> bool {
+        let Some(shown) = &self.shown else { return true };
+        let (at, access) = (self.at(0).cast_mut(), libc::PROT_READ | libc::PROT_WRITE);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: the very pages that `show` has put there.
+        unsafe { libc::mmap(at, shown.len(), access, flags, -1, 0) != libc::MAP_FAILED }
     }
 
     /// The address of a byte.
@@ -71,7 +103,10 @@ impl Svm {
 
 impl Drop for Svm {
     fn drop(&mut self) {
-        if let Some(free) = self.table.clSVMFree {
+        // Else it stays with the process: the runtime would use pages that are the client's.
+        if let Some(free) = self.table.clSVMFree
+            && self.hide()
+        {
             // SAFETY: the context lives, the memory is ours, and nothing uses it any more.
             unsafe { free(self.context.raw(), self.base) };
         }
@@ -83,14 +118,19 @@ pub(super) fn create(
     space: &NativeSpace,
     flags: u64,
     size: u64,
+    backing: Option<Given>,
     charge: Charge,
 ) -> Result<(NativeBuffer, u64), Code> {
-    let svm = Svm::new(space, flags, size)?;
+    let mut svm = Svm::new(space, flags, size)?;
+    // The client's own memory needs no scrubbing.
+    let unscrubbed = AtomicBool::new(backing.is_none() && !space.has_own_memory);
+    if let Some(backing) = backing {
+        svm.show(space, size, backing)?;
+    }
     let (address, at) = (svm.address, svm.at(0).cast_mut());
     let flags = flags | CL_MEM_USE_HOST_PTR;
     let memory = make!(space.table, clCreateBuffer(space.context.raw(), flags, size as usize, at))?;
     let memory = Memory::new(space.table, memory);
-    let unscrubbed = AtomicBool::new(!space.has_own_memory);
     let (svm, backing, mirror, parent, image) = (Some(svm), None, None, None, None);
     Ok((NativeBuffer { memory, svm, backing, mirror, parent, size, image, unscrubbed, _charge: charge }, address))
 }

@@ -200,8 +200,8 @@ impl<S: Space> Session<S> {
                 });
                 self.buffers.put(buffer, made)?;
             }
-            Command::CreateSvm { request, buffer, flags, size } => {
-                let (made, answer) = match self.svm(flags & ACCESS, size) {
+            Command::CreateSvm { request, buffer, flags, size, backing } => {
+                let (made, answer) = match self.svm(flags & ACCESS, size, backing) {
                     Ok((made, address)) => (Ok(made), Ok(Answer::Svm { address })),
                     Err(code) => (Err(code), Err(code)),
                 };
@@ -351,9 +351,11 @@ impl<S: Space> Session<S> {
         self.tenant.space.buffer(flags, size, backing, charge)
     }
 
-    fn svm(&self, flags: u64, size: u64) -> Result<(S::Buffer, u64), Code> {
+    fn svm(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<(S::Buffer, u64), Code> {
         let space = &self.tenant.space;
-        space.svm(flags, size, self.charging.buffer(space.svm_cost(size), false)?)
+        let charge = self.charging.buffer(space.svm_cost(size), backing.is_some())?;
+        let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
+        space.svm(flags, size, backing, charge)
     }
 
     /// An image. A view of a buffer has no memory of its own.

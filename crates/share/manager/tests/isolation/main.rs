@@ -308,7 +308,7 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         }
         14 => Command::CreateSampler { sampler: a, normalized: len % 2 == 0, addressing: b, filter: 0x1140 },
         15 => Command::ReleaseSampler { sampler: a },
-        16 | 17 => Command::CreateSvm { request: event, buffer: a, flags: small(1 << 10), size: len },
+        16 | 17 => Command::CreateSvm { request: event, buffer: a, flags: small(1 << 10), size: len, backing: into },
         _ => Command::Enqueue { event: event.into(), waits: vec![len], submit: len2 % 2 == 0, op },
     };
     let mut bytes = Vec::new();

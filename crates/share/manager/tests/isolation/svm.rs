@@ -2,13 +2,17 @@
 
 use opencl_sys::*;
 use rackloom_manager::scheduler::Policy;
-use rackloom_opencl_wire::{Answer, Argument, Command, Op};
+use rackloom_opencl_wire::{Answer, Argument, Command, Op, Place};
 
 use crate::common::{Daemon, LIMITS, Tenant};
 
 /// Makes shared virtual memory; its address.
 fn svm(tenant: &Tenant, buffer: u32, size: u64) -> Result<u64, i32> {
-    match tenant.ask(|request| Command::CreateSvm { request, buffer, flags: 1, size }) {
+    svm_of(tenant, buffer, size, None)
+}
+
+fn svm_of(tenant: &Tenant, buffer: u32, size: u64, backing: Option<Place>) -> Result<u64, i32> {
+    match tenant.ask(|request| Command::CreateSvm { request, buffer, flags: 1, size, backing }) {
         Ok(Answer::Svm { address }) => Ok(address),
         Ok(other) => panic!("{other:?}"),
         Err(code) => Err(code),
@@ -102,4 +106,32 @@ fn quotas_hold_for_shared_virtual_memory() {
     // Small ones count for what they cost the board.
     let made = (0..).take_while(|memory| *memory < LIMITS.objects && svm(&t, *memory, 1).is_ok()).count();
     assert!(made as u64 * (2 << 20) <= LIMITS.memory && made > 0, "{made} of 2 MiB");
+}
+
+#[test]
+fn only_whole_pages_of_the_clients_own_take_the_place_of_the_boards() {
+    let daemon = Daemon::start(Policy::Fair);
+    let t = daemon.client();
+    let bulk = t.bulk(5 * 4096);
+    let skip = bulk.as_ptr().unwrap().addr().wrapping_neg() as u64 % 4096;
+    let place = |offset, len| Some(bulk.publish(skip + offset, len).unwrap().into());
+    for (size, offset, len) in [(4096, 128, 4096), (4096, 0, 4095), (4096, 0, 8192), (4097, 0, 4097), (0, 0, 4096)] {
+        assert!(svm_of(&t, 0, size, place(offset, len)).is_err(), "{size} bytes of {len} at {offset}");
+        assert_ne!(t.read(0, 0, 1).status, 0, "it was not made");
+        t.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
+    }
+    for round in 0..50u8 {
+        svm_of(&t, 0, 5000, place(4096, 8192)).unwrap();
+        let bytes = [round; 8];
+        assert_eq!(t.write(0, 4090, &bytes).status, 0);
+        let (mut seen, at) = ([0; 8], skip + 4096 + 4090);
+        bulk.get(&bulk.expect(0, bulk.len()).unwrap(), at, &mut seen).unwrap();
+        assert_eq!(seen, bytes, "it is the same memory");
+        bulk.put(at, &[!round]).unwrap();
+        assert_eq!(t.read(0, 4090, 2).tail, [!round, round]);
+        // Nor may it be mapped as a buffer with a backing.
+        assert_ne!(t.run(Op::Map { buffer: 0, flags: 1, offset: 0, len: 8 }, &[]).status, 0);
+        t.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
+    }
+    assert!(t.is_served(), "what the runtime got back is its own again");
 }

@@ -18,7 +18,7 @@ use crate::info::list;
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
 use crate::objects::queue::Queue;
-use crate::objects::svm::{CAPABILITIES, allocate, find, free};
+use crate::objects::svm::{allocate, find, free};
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 
@@ -33,15 +33,14 @@ pub unsafe extern "C" fn clSVMAlloc(
 ) -> *mut c_void {
     let make = || {
         let context = get::<Context>(context)?;
-        let fine = CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
-        // The device says that it has no finer kind.
-        ensure(flags & !ACCESS == 0 || flags & !(ACCESS | fine) == 0 && CAPABILITIES & fine != 0, CL_INVALID_VALUE)?;
+        let fine = flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS);
+        ensure(flags & !ACCESS == fine && fine != CL_MEM_SVM_ATOMICS, CL_INVALID_VALUE)?;
         ensure((flags & ACCESS).count_ones() <= 1, CL_INVALID_VALUE)?;
         ensure(alignment == 0 || alignment.is_power_of_two() && alignment <= ALIGN_MAX, CL_INVALID_VALUE)?;
         let largest = context.devices.iter().map(|d| d.bounds.allocation).max().unwrap_or(0);
         ensure(size > 0 && size as u64 <= largest, CL_INVALID_BUFFER_SIZE)?;
         let flags = if flags & ACCESS == 0 { flags | CL_MEM_READ_WRITE } else { flags };
-        allocate(&context, flags & ACCESS, size)
+        allocate(&context, flags, size)
     };
     make().unwrap_or(std::ptr::null_mut())
 }

@@ -51,7 +51,7 @@ impl ObjectKind for Device {
 impl Device {
     /// A board as a device.
     pub fn new(board: Arc<Board>) -> Self {
-        let values = device_info::values(&board.info, &board.session.limits());
+        let values = device_info::values(&board.info, &board.session.limits(), board.shares_memory());
         let number = |name| number(&values, name);
         let sizes = values.get(&CL_DEVICE_MAX_WORK_ITEM_SIZES).map_or(&[][..], Vec::as_slice);
         let bounds = Bounds {

@@ -70,10 +70,14 @@ pub fn name_version(name: &str, version: cl_version) -> Vec<u8> {
 }
 
 /// All values of a board.
-pub fn values(board: &BoardInfo, limits: &Limits) -> HashMap<cl_device_info, Vec<u8>> {
+///
+/// `shares_memory` if the board works in the program's own memory.
+pub fn values(board: &BoardInfo, limits: &Limits, shares_memory: bool) -> HashMap<cl_device_info, Vec<u8>> {
     let mut values = Values(board.device.iter().cloned().collect());
     values.defaults();
     values.ours(limits);
+    let svm = values.number(CL_DEVICE_SVM_CAPABILITIES) & svm::capabilities(shares_memory);
+    values.ulong(CL_DEVICE_SVM_CAPABILITIES, svm);
     values.0
 }
 
@@ -201,7 +205,6 @@ impl Values {
         self.versions();
         self.images();
         self.absent();
-        self.ulong(CL_DEVICE_SVM_CAPABILITIES, self.number(CL_DEVICE_SVM_CAPABILITIES) & svm::CAPABILITIES);
         let mut types = self.number(CL_DEVICE_TYPE) & !CL_DEVICE_TYPE_DEFAULT;
         if types == 0 {
             types = CL_DEVICE_TYPE_ACCELERATOR;
@@ -359,7 +362,7 @@ mod tests {
 
     #[test]
     fn every_parameter_of_the_version_has_a_value_even_if_the_board_says_nothing() {
-        let values = values(&board(Vec::new()), &LIMITS);
+        let values = values(&board(Vec::new()), &LIMITS, false);
         // The connection answers 0x1027 and the platform 0x1031; 0x1033 and 0x105F are not assigned.
         let own = [0x1027, 0x1031, 0x1033, 0x105f];
         // From 0x106A on they belong to extensions and later versions.
@@ -385,6 +388,7 @@ mod tests {
                 (CL_DEVICE_VERSION, b"OpenCL 1.2 maker\0".into()),
             ]),
             &LIMITS,
+            false,
         ));
         assert_eq!(values.number(CL_DEVICE_PIPE_SUPPORT), 0);
         assert_eq!(values.string(CL_DEVICE_EXTENSIONS), "cl_khr_fp64");

@@ -229,13 +229,18 @@ impl Buffer {
 
     /// Whether its memory is the board's own, which may be used without the manager while no operation is under way.
     pub fn is_shared(&self) -> bool {
-        self.image.is_none() && matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
+        self.image.is_none()
+            && match self.parent.as_ref().map_or(&self.side, |p| &p.side) {
+                HostSide::Shared(_) => true,
+                HostSide::Svm(region) => region.is_shared(),
+                _ => false,
+            }
     }
 
     /// Whether the manager has to map it.
     pub fn is_backed(&self) -> bool {
         let side = self.parent.as_ref().map_or(&self.side, |p| &p.side);
-        self.image.is_none() && matches!(side, HostSide::Backing(_) | HostSide::Shared(_))
+        self.is_shared() || self.image.is_none() && matches!(side, HostSide::Backing(_))
     }
 }
 

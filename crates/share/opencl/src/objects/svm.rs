@@ -2,14 +2,19 @@
 //!
 //! The board's runtime chooses an address, and the program gets memory there as well. What one side writes the other
 //! sees once it is mapped or unmapped, as for a buffer whose memory is the program's (OpenCL 3.0, section 5.6.2,
-//! coarse-grained).
+//! coarse-grained). Where the board works in memory that both processes have, they have the same pages there, and see
+//! what is written at once (fine-grained).
 #![allow(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use opencl_sys::{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE};
+use opencl_sys::{
+    CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_INVALID_OPERATION,
+    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
+};
+use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, Answer};
 use rackloom_sync::lock;
 
@@ -24,8 +29,15 @@ use crate::session::log_unexpected;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
 
-/// What the library supports of the board's capabilities.
-pub const CAPABILITIES: u64 = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+/// What the library supports of a board's capabilities. Where the board works in the program's own memory, that is all
+/// but memory that nobody has allocated.
+pub const fn capabilities(shares_memory: bool) -> u64 {
+    let fine = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | if shares_memory { fine } else { 0 }
+}
+
+/// Addresses are multiples of this.
+const PAGE: u64 = 4096;
 
 /// How many addresses of the board's are tried: each is free here but for a chance of a thousandth a GiB that the
 /// program has.
@@ -38,6 +50,8 @@ static LIVE: PerProcess<Mutex<BTreeMap<usize, Ref<Buffer>>>> = PerProcess::new()
 pub struct SvmRegion {
     at: *mut u8,
     len: usize,
+    /// The memory that it shows, which is the board's, too.
+    shared: Option<Arc<Bulk>>,
 }
 
 // SAFETY: it is plain memory; who reads and writes it when is ruled by the commands that use it.
@@ -55,9 +69,23 @@ impl SvmRegion {
         if at == libc::MAP_FAILED {
             return None;
         }
-        let this = Self { at: at.cast(), len };
+        let this = Self { at: at.cast(), len, shared: None };
         // Kernels before Linux 4.17 take the address for a hint.
         (at == wanted).then_some(this)
+    }
+
+    /// Shows these pages in the place of its own.
+    fn showing(mut self, pages: &Pages) -> Option<Self> {
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: an old length of 0 maps shared pages a second time, over pages that are ours alone.
+        let at = unsafe { libc::mremap(pages.at.cast(), 0, pages.len as usize, flags, self.at) };
+        self.shared = Some(Arc::clone(&pages.bulk));
+        (at == self.at.cast()).then_some(self)
+    }
+
+    /// Whether it is the board's memory, too.
+    pub const fn is_shared(&self) -> bool {
+        self.shared.is_some()
     }
 
     /// Where it begins.
@@ -73,19 +101,54 @@ impl Drop for SvmRegion {
     }
 }
 
+/// Whole pages of memory that both the program and the board see.
+struct Pages {
+    bulk: Arc<Bulk>,
+    at: *mut u8,
+    offset: u64,
+    len: u64,
+}
+
+impl Pages {
+    /// As many as `size` bytes take; `None` if the manager does not grant them.
+    fn new(board: &Board, size: u64) -> Result<Option<Self>> {
+        let len = size.checked_next_multiple_of(PAGE).filter(|len| *len < u64::MAX - PAGE);
+        let len = len.ok_or(Error(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
+        let Some(bulk) = board.memory_for_both(len + PAGE)? else { return Ok(None) };
+        let start = bulk.as_ptr()?;
+        let offset = (start.addr() as u64).next_multiple_of(PAGE) - start.addr() as u64;
+        Ok(Some(Self { at: start.wrapping_add(offset as usize), bulk, offset, len }))
+    }
+
+    fn place(&self) -> Result<wire::Place> {
+        Ok(self.bulk.publish(self.offset, self.len)?.into())
+    }
+}
+
 /// Makes shared virtual memory of a context's only device.
 ///
 /// # Errors
-/// The context has several devices, or one without such memory; a quota is used up; none of the board's addresses is
-/// free here.
+/// The context has several devices, or one without such memory as `flags` ask for; a quota is used up; none of the
+/// board's addresses is free here.
 pub fn allocate(context: &Ref<Context>, flags: u64, size: usize) -> Result<*mut c_void> {
     let device = context.single().ok_or(Error(CL_INVALID_OPERATION))?;
-    ensure(device.svm() & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER != 0, CL_INVALID_OPERATION)?;
+    let (can, board) = (device.svm(), device.board());
+    let is_fine = flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS) != 0;
+    let wanted = if is_fine { CL_DEVICE_SVM_FINE_GRAIN_BUFFER } else { CL_DEVICE_SVM_COARSE_GRAIN_BUFFER };
+    ensure(can & wanted != 0, CL_INVALID_OPERATION)?;
+    let pages =
+        if can & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0 { None } else { Pages::new(board, size as u64)? };
+    ensure(pages.is_some() || !is_fine, CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
     // Kept until one fits, or the board would give the same again.
     let mut refused = Vec::new();
     while refused.len() < TRIES {
-        let (remote, address) = ask(device.board(), flags, size as u64)?;
-        let Some(region) = SvmRegion::at(address, size) else {
+        let (remote, address) = ask(board, flags, size as u64, pages.as_ref())?;
+        let region = SvmRegion::at(address, pages.as_ref().map_or(size, |pages| pages.len as usize));
+        let region = match &pages {
+            Some(pages) => region.and_then(|region| region.showing(pages)),
+            None => region,
+        };
+        let Some(region) = region else {
             refused.push(remote);
             continue;
         };
@@ -98,11 +161,12 @@ pub fn allocate(context: &Ref<Context>, flags: u64, size: usize) -> Result<*mut 
     fail(CL_MEM_OBJECT_ALLOCATION_FAILURE)
 }
 
-fn ask(board: &std::sync::Arc<Board>, flags: u64, size: u64) -> Result<(Remote, u64)> {
+fn ask(board: &Arc<Board>, flags: u64, size: u64, pages: Option<&Pages>) -> Result<(Remote, u64)> {
     let mut remote = Remote::reserve(board, ObjectTable::Buffers(size))?;
-    let buffer = remote.id;
+    let (buffer, backing) = (remote.id, pages.map(Pages::place).transpose()?);
+    let make = |request| wire::Command::CreateSvm { request, buffer, flags, size, backing };
     // The manager has it by this number from now on, even if it could not be made.
-    let asked = board.session.ask(None, &[], |request| wire::Command::CreateSvm { request, buffer, flags, size });
+    let asked = board.session.ask(None, &[], make);
     remote.announced();
     match asked? {
         Answer::Svm { address } => Ok((remote, address)),

@@ -54,6 +54,11 @@ impl Board {
         self.info.registers && self.session.transport() == Transport::SharedMemory
     }
 
+    /// Whether it works right in memory of the program's.
+    pub fn shares_memory(&self) -> bool {
+        self.info.shares_memory && self.session.transport() == Transport::SharedMemory
+    }
+
     /// `len` bytes of bulk memory. Waits for operations to end while the manager grants no more.
     ///
     /// # Errors
