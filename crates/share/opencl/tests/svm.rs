@@ -110,7 +110,7 @@ kernel void walk(global node *n, global int *sum) {
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Node {
-    next: *mut Node,
+    next: *mut Self,
     value: i32,
     seen: i32,
 }

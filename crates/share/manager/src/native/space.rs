@@ -145,13 +145,7 @@ impl Space for NativeSpace {
         Ok(NativeBuffer { memory, svm, backing, mirror, parent, size, image, unscrubbed, _charge: charge })
     }
 
-    fn svm(
-        &self,
-        flags: u64,
-        size: u64,
-        backing: Option<Given>,
-        charge: Charge,
-    ) -> Result<(NativeBuffer, u64), Code> {
+    fn svm(&self, flags: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<(NativeBuffer, u64), Code> {
         svm::create(self, flags, size, backing, charge)
     }
 

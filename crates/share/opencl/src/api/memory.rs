@@ -191,9 +191,7 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             }
             CL_MEM_OFFSET if buffer.image.is_some() => out.size(0),
             CL_MEM_OFFSET => out.size(buffer.offset_in_parent() as usize),
-            CL_MEM_USES_SVM_POINTER => {
-                out.uint(cl_uint::from(matches!(Buffer::root(&buffer).side, HostSide::Svm(_))))
-            }
+            CL_MEM_USES_SVM_POINTER => out.uint(cl_uint::from(matches!(Buffer::root(&buffer).side, HostSide::Svm(_)))),
             CL_MEM_PROPERTIES => out.bytes(&buffer.properties.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>()),
             _ => fail(CL_INVALID_VALUE),
         }

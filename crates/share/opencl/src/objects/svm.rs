@@ -136,8 +136,7 @@ pub fn allocate(context: &Ref<Context>, flags: u64, size: usize) -> Result<*mut 
     let is_fine = flags & (CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS) != 0;
     let wanted = if is_fine { CL_DEVICE_SVM_FINE_GRAIN_BUFFER } else { CL_DEVICE_SVM_COARSE_GRAIN_BUFFER };
     ensure(can & wanted != 0, CL_INVALID_OPERATION)?;
-    let pages =
-        if can & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0 { None } else { Pages::new(board, size as u64)? };
+    let pages = if can & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0 { None } else { Pages::new(board, size as u64)? };
     ensure(pages.is_some() || !is_fine, CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
     // Kept until one fits, or the board would give the same again.
     let mut refused = Vec::new();
