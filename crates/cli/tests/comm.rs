@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use common::{Rack, patient};
 
 #[test]
@@ -128,4 +130,58 @@ fn in_virtual_time_a_bench_says_the_same_on_every_run() {
     let slower = rack.json(&[&args[..], &["--rate", "1G"]].concat());
     assert_eq!(slower["cable"], 1.25e8);
     assert_eq!(rack.run(&["comm", "bench", "--rate", "1G"]).code, 2, "of live cards it means nothing");
+}
+
+#[test]
+fn processes_and_open_mpi_do_the_same_in_turn() {
+    let rack = Rack::none();
+    for (hosts, operations) in [("2", &[][..]), ("3", &["sendrecv", "alltoall", "allreduce"])] {
+        let args = bench(&[operations, &["--hosts", hosts, "--beside-mpi", "--type", "i16", "--op", "max"]].concat());
+        let report = rack.json(&args);
+        assert_eq!((&report["processes"], &report["links"]), (&true.into(), &serde_json::Value::Null), "{report}");
+        assert!(report["mpi"].as_str().unwrap().contains("Open MPI"), "{report}");
+        let rows = report["rows"].as_array().unwrap();
+        // Three sizes each, and the barrier once.
+        assert_eq!(rows.len(), if operations.is_empty() { 31 } else { 9 }, "{report}");
+        for row in rows {
+            let (ours, theirs) = (row["seconds"].as_f64().unwrap(), row["mpi_seconds"].as_f64().unwrap());
+            // Nothing takes less than a word's way to another processor and back, nor a second.
+            assert!((1e-8..1.0).contains(&ours) && (1e-8..1.0).contains(&theirs), "{row}");
+            assert!((row["of_mpi"].as_f64().unwrap() * ours / theirs - 1.0).abs() < 1e-9, "{row}");
+        }
+    }
+    let alone = rack.run(&bench(&["--hosts", "4", "broadcast"]));
+    assert!(
+        alone.code == 0 && alone.stdout.contains("OF MEMCPY") && alone.stdout.contains("4 ranks, f32"),
+        "{alone:?}"
+    );
+    let table = rack.run(&bench(&["--hosts", "2", "--beside-mpi", "broadcast"])).stdout;
+    assert!(table.lines().all(|line| line.chars().count() <= 80) && table.contains("OF MPI"), "{table}");
+}
+
+#[test]
+fn without_open_mpi_a_bench_beside_it_says_what_to_install() {
+    let rack = Rack::none();
+    let fails = |path: &str, more: &[&str], what: &str| {
+        let done = rack.command(&bench(&[&["--hosts", "2", "--beside-mpi"], more].concat())).env("PATH", path).output();
+        let done = common::Finished::of(done.unwrap());
+        assert!(done.code == 2 && done.stderr.contains(what), "{what}: {done:?}");
+    };
+    let folder = rack.dir.path().to_str().unwrap();
+    fails(folder, &[], "cannot run mpirun");
+    fails(folder, &[], "openmpi-bin and libopenmpi-dev");
+    fails(folder, &["--type", "f16"], "MPI has no f16");
+    let program = |name: &str, text: &str| {
+        std::fs::write(rack.path(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(rack.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("mpirun", "echo HYDRA build details:");
+    fails(folder, &[], "mpirun is not Open MPI's: it says `HYDRA build details:`");
+    program("mpirun", "echo 'mpirun (Open MPI) 0'; exit 3");
+    program("mpicc", "echo 'no mpi.h' >&2; exit 1");
+    fails(folder, &[], "no mpi.h");
+    program("mpicc", "exit 0");
+    fails(folder, &[], "has ended early: exit status: 3");
+    assert_eq!(rack.run(&["comm", "bench", "--beside-mpi"]).code, 2, "cards take no turns with it");
+    assert_eq!(rack.run(&["comm", "bench", "--hosts", "2", "--cards", "2"]).code, 2);
 }

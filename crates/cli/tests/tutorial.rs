@@ -66,7 +66,7 @@ fn the_guide_to_remote_memory_works() {
 #[test]
 fn the_guide_to_groups_works() {
     let libraries = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps");
-    works_in(&mut Shell::start(&root()), "docs/src/guides/collectives.md", 31, |text| {
+    works_in(&mut Shell::start(&root()), "docs/src/guides/collectives.md", 32, |text| {
         text.replace("$RACKLOOM_ROOT/target/release", &libraries.display().to_string())
     });
 }

@@ -61,6 +61,23 @@ impl OperationName {
         }
     }
 
+    /// The name of what the library has.
+    pub(crate) const fn of(kind: OperationKind) -> Self {
+        match kind {
+            OperationKind::Barrier => Self::Barrier,
+            OperationKind::Send { .. } => Self::Send,
+            OperationKind::Sendrecv { .. } => Self::Sendrecv,
+            OperationKind::Broadcast => Self::Broadcast,
+            OperationKind::Scatter => Self::Scatter,
+            OperationKind::Gather => Self::Gather,
+            OperationKind::Allgather => Self::Allgather,
+            OperationKind::Alltoall => Self::Alltoall,
+            OperationKind::Reduce => Self::Reduce,
+            OperationKind::Allreduce => Self::Allreduce,
+            OperationKind::ReduceScatter => Self::ReduceScatter,
+        }
+    }
+
     /// As the library has it; a send goes to rank `to`, a sendrecv to the rank `by` after each.
     pub(crate) const fn kind(self, to: usize, by: usize) -> OperationKind {
         match self {
@@ -143,9 +160,10 @@ Examples:
   rackloom comm bench
   rackloom comm bench allreduce broadcast --cards 8 --links ring --svg ring.svg
   rackloom comm bench --virtual --up-to 1M   what cables of 10 Gb/s let cards do
-  rackloom comm bench --ranks 0,1,2,3        cards of the rack that is up")]
+  rackloom comm bench --ranks 0,1,2,3        cards of the rack that is up
+  rackloom comm bench --hosts 2 --beside-mpi processes as ranks, and Open MPI's in turn")]
 pub(crate) struct CommBench {
-    /// The operations. Default: all but barrier, which moves nothing
+    /// The operations. Default: all; of cards all but barrier, which moves nothing
     pub(crate) operations: Vec<OperationName>,
     /// Cards of the rack that is started for this
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
@@ -156,6 +174,17 @@ pub(crate) struct CommBench {
     /// Use these cards of the rack that is up instead
     #[arg(long, value_name = "CARD,...", value_delimiter = ',', conflicts_with_all = ["cards", "links"])]
     pub(crate) ranks: Vec<String>,
+    /// Measure so many processes of this machine as ranks instead, without cards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
+    #[arg(conflicts_with_all = ["cards", "links", "ranks", "in_virtual"])]
+    pub(crate) hosts: Option<u16>,
+    /// Let the system move --hosts from processor to processor. By default each has its own, if there are enough
+    #[arg(long, requires = "hosts")]
+    pub(crate) no_bind: bool,
+    /// Measure as many ranks of Open MPI in turn with those of --hosts: the same operations on the same bytes. It is
+    /// that of the mpicc and mpirun on the path
+    #[arg(long, requires = "hosts")]
+    pub(crate) beside_mpi: bool,
     /// In virtual time: how long cards take whose cables alone cost time, the same on every machine and every run
     #[arg(long = "virtual", conflicts_with = "ranks")]
     pub(crate) in_virtual: bool,
@@ -171,7 +200,8 @@ pub(crate) struct CommBench {
     /// Each size is so many times the one before
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) factor: u64,
-    /// Times that each is done at most; the median counts. In virtual time the second counts
+    /// Times that each is done at most, of --hosts turns of several each; the median counts. In virtual time the second
+    /// counts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) times: u32,
     /// What elements are

@@ -128,6 +128,25 @@ impl HostGroup {
         unsafe { self.run_at(prepared, give.as_ptr(), get.as_mut_ptr()) }
     }
 
+    /// As [`run_prepared`](Self::run_prepared), where this rank gives what `both` begins with, and gets what it gets to
+    /// the same place.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_in_place(&self, prepared: &HostPrepared, both: &mut [u8]) -> Result<(), HostError> {
+        if prepared.size != self.size() {
+            return Err(HostError::Blocks(format!("it was prepared for a group of {}", prepared.size)));
+        }
+        let (gives, gets) = (prepared.gives(self.rank()), prepared.gets(self.rank()));
+        let (verb, needs) = if gives > gets { ("gives", gives) } else { ("gets", gets) };
+        if (both.len() as u64) < needs {
+            return Err(HostError::Length { verb, needs, has: both.len() as u64 });
+        }
+        let at = both.as_mut_ptr();
+        // SAFETY: there are as many bytes as it gives, and room for what it gets.
+        unsafe { self.run_at(prepared, at, at) }
+    }
+
     /// As [`run_prepared`](Self::run_prepared), where the bytes are at addresses, which may be the same.
     ///
     /// # Errors

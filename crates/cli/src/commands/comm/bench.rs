@@ -1,5 +1,5 @@
-//! `rackloom comm bench`: operations from small to large, on live cards beside a memcpy of this machine, or in virtual
-//! time beside a cable.
+//! `rackloom comm bench`: operations from small to large, of live cards or processes beside a memcpy of this machine,
+//! or in virtual time beside a cable.
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use rackloom_wire::BULK_JUMBO;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::host_bench;
 use crate::args::{CommBench, OperationName as Name};
 use crate::bench::process::processor;
 use crate::bench::warn_if_debug;
@@ -34,13 +35,17 @@ pub(crate) struct CommBenchReport {
     release: bool,
     /// Ranks.
     ranks: usize,
+    /// Whether ranks are processes of this machine, and not cards.
+    processes: bool,
     /// How links join them, if the rack was started for this.
     links: Option<String>,
     /// What elements are.
     datatype: &'static str,
     /// How they are reduced.
     op: &'static str,
-    /// Plain copies of 64 MiB in this process, bytes a second; of live cards.
+    /// The MPI library that did the same in turn, if it was asked for.
+    mpi: Option<String>,
+    /// Plain copies of 64 MiB in this process, bytes a second; not in virtual time.
     memcpy: Option<f64>,
     /// What a cable carries in each direction, bytes a second; in virtual time.
     cable: Option<f64>,
@@ -59,7 +64,8 @@ struct Row {
     count: u64,
     /// Times that it was done.
     times: u32,
-    /// The median of the longest times that a card's program ran, seconds.
+    /// The median of the longest times that a card's program ran, seconds; of processes, of the longest times that a
+    /// rank took for one of several, begun one after the other.
     seconds: f64,
     /// `bytes` a second.
     algbw: f64,
@@ -67,6 +73,20 @@ struct Row {
     busbw: f64,
     /// `busbw` by `memcpy`, or by `cable`.
     ratio: f64,
+    /// The same of the MPI library's ranks as `seconds`.
+    mpi_seconds: Option<f64>,
+    /// `mpi_seconds` by `seconds`: from 1 on the MPI library is not faster.
+    of_mpi: Option<f64>,
+}
+
+/// What was measured of an operation.
+pub(super) struct Timed {
+    /// Sorted, and at least one.
+    pub(super) times: Vec<Duration>,
+    /// How often it was done.
+    pub(super) done: u32,
+    /// The median of the MPI library.
+    pub(super) mpi: Option<Duration>,
 }
 
 /// Memory of a card, of which only what is touched costs anything.
@@ -76,12 +96,12 @@ const COPY: usize = 64 << 20;
 /// An operation is done again while it has taken less than this, and at least three times.
 const ENOUGH: Duration = Duration::from_millis(300);
 
-/// What measures an operation: all times, sorted.
-type Timer<'a> = &'a mut dyn FnMut(&Operation) -> Result<Vec<Duration>>;
+/// What measures an operation.
+type Timer<'a> = &'a mut dyn FnMut(&Operation) -> Result<Timed>;
 
 /// What busbw is compared with.
 #[derive(Debug, Clone, Copy)]
-enum Yardstick {
+pub(super) enum Yardstick {
     Memcpy(f64),
     Cable(f64),
 }
@@ -95,6 +115,9 @@ impl Yardstick {
 }
 
 pub(crate) fn run(cx: &Context, args: &CommBench) -> Result<Exit> {
+    if host_bench::is_rank() {
+        return host_bench::rank();
+    }
     if args.from == 0 || args.from > args.up_to {
         return Err(Failure::new("no size is between --from and --up-to").help("give --from at least 1 byte"));
     }
@@ -102,6 +125,9 @@ pub(crate) fn run(cx: &Context, args: &CommBench) -> Result<Exit> {
         return in_virtual(cx, args);
     }
     warn_if_debug(cx);
+    if let Some(size) = args.hosts {
+        return host_bench::run(cx, size.into(), args);
+    }
     if args.ranks.is_empty() {
         let (local, rack, cards) = own(cx, args)?;
         let done = live(cx, args, &rack, &cards, Some(args.links.to_string()));
@@ -128,17 +154,17 @@ fn in_virtual(cx: &Context, args: &CommBench) -> Result<Exit> {
         seed: 1,
     });
     let mut timer = |operation: &Operation| match group.time(operation).and_then(|_| group.time(operation)) {
-        Ok(time) => Ok(vec![time]),
+        Ok(time) => Ok(Timed { times: vec![time], done: 1, mpi: None }),
         Err(e) => Err(Failure::of(&e).help("ask for smaller ones with --up-to, or fewer cards with --cards")),
     };
     let rate = Yardstick::Cable(args.rate.get() as f64 / 8.0);
-    measure(cx, args, &mut timer, args.cards.into(), Some(args.links.to_string()), rate)
+    measure(cx, args, &mut timer, args.cards.into(), (Some(args.links.to_string()), None), rate)
 }
 
 fn live(cx: &Context, args: &CommBench, rack: &Rack, cards: &[MacAddr], links: Option<String>) -> Result<Exit> {
     let comm = Communicator::new(rack, cards, cx.global.timeout)?;
     let mut timer = |operation: &Operation| timed(&comm, operation, args.times).map_err(Failure::from);
-    measure(cx, args, &mut timer, cards.len(), links, Yardstick::Memcpy(copies()))
+    measure(cx, args, &mut timer, cards.len(), (links, None), Yardstick::Memcpy(copies()))
 }
 
 /// A rack of this process, and a host on it that has claimed all cards.
@@ -157,27 +183,34 @@ fn own(cx: &Context, args: &CommBench) -> Result<(LiveRack, Rack, Vec<MacAddr>)>
     Ok((local, rack, cards))
 }
 
-fn measure(
+/// Measures all operations and sizes, of so many ranks, and prints them.
+pub(super) fn measure(
     cx: &Context,
     args: &CommBench,
     timer: Timer<'_>,
     ranks: usize,
-    links: Option<String>,
+    (links, mpi): (Option<String>, Option<String>),
     yardstick: Yardstick,
 ) -> Result<Exit> {
     let names = match args.operations.is_empty() {
-        true => vec![
-            Name::Send,
-            Name::Sendrecv,
-            Name::Broadcast,
-            Name::Scatter,
-            Name::Gather,
-            Name::Allgather,
-            Name::Alltoall,
-            Name::Reduce,
-            Name::Allreduce,
-            Name::ReduceScatter,
-        ],
+        // It moves nothing, and cards say no more of it than of a small operation.
+        true => args
+            .hosts
+            .map(|_| Name::Barrier)
+            .into_iter()
+            .chain([
+                Name::Send,
+                Name::Sendrecv,
+                Name::Broadcast,
+                Name::Scatter,
+                Name::Gather,
+                Name::Allgather,
+                Name::Alltoall,
+                Name::Reduce,
+                Name::Allreduce,
+                Name::ReduceScatter,
+            ])
+            .collect(),
         false => args.operations.clone(),
     };
     let sizes = std::iter::successors(Some(args.from), |size| size.checked_mul(args.factor));
@@ -190,9 +223,9 @@ fn measure(
         sizes.dedup_by_key(|(_, bytes)| *bytes);
         for (operation, bytes) in sizes {
             progress.step(rows.len(), names.len() * sizes_of(args), name.name());
-            let times =
+            let timed =
                 timer(&operation).map_err(|e| e.during(format!("cannot measure {} of {bytes} bytes", name.name())))?;
-            rows.push(row(*name, &operation, bytes, ranks, &times, yardstick.rate()));
+            rows.push(row(*name, &operation, bytes, ranks, &timed, yardstick.rate()));
         }
     }
     progress.finish();
@@ -202,9 +235,11 @@ fn measure(
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         release: !cfg!(debug_assertions),
         ranks,
+        processes: args.hosts.is_some(),
         links,
         datatype: args.datatype.name(),
         op: args.op.name(),
+        mpi,
         memcpy: if let Yardstick::Memcpy(rate) = yardstick { Some(rate) } else { None },
         cable: if let Yardstick::Cable(rate) = yardstick { Some(rate) } else { None },
         rows,
@@ -237,18 +272,18 @@ fn timed(
     comm: &Communicator<&Rack>,
     operation: &Operation,
     most: u32,
-) -> std::result::Result<Vec<Duration>, rackloom::CommError> {
+) -> std::result::Result<Timed, rackloom::CommError> {
     comm.repeat(operation, 1)?;
     let mut times = Vec::new();
     while times.len() < most as usize && (times.len() < 3 || times.iter().sum::<Duration>() < ENOUGH) {
         times.append(&mut comm.repeat(operation, 1)?);
     }
     times.sort();
-    Ok(times)
+    Ok(Timed { done: times.len() as u32, times, mpi: None })
 }
 
-fn row(name: Name, operation: &Operation, bytes: u64, ranks: usize, times: &[Duration], beside: f64) -> Row {
-    let seconds = times[times.len() / 2].as_secs_f64();
+fn row(name: Name, operation: &Operation, bytes: u64, ranks: usize, timed: &Timed, beside: f64) -> Row {
+    let seconds = timed.times[timed.times.len() / 2].as_secs_f64();
     let n = ranks as f64;
     let part = match operation.kind {
         Kind::Allreduce => 2.0 * (n - 1.0) / n,
@@ -258,11 +293,14 @@ fn row(name: Name, operation: &Operation, bytes: u64, ranks: usize, times: &[Dur
     let algbw = bytes as f64 / seconds.max(1e-9);
     let busbw = algbw * part;
     let (operation, count) = (name.name(), operation.count);
-    Row { operation, bytes, count, times: times.len() as u32, seconds, algbw, busbw, ratio: busbw / beside }
+    let mpi_seconds = timed.mpi.map(|mpi| mpi.as_secs_f64());
+    let of_mpi = mpi_seconds.map(|mpi| mpi / seconds.max(1e-9));
+    let ratio = busbw / beside;
+    Row { operation, bytes, count, times: timed.done, seconds, algbw, busbw, ratio, mpi_seconds, of_mpi }
 }
 
 /// Bytes a second of plain copies: the best of five, to memory that was touched before.
-fn copies() -> f64 {
+pub(super) fn copies() -> f64 {
     let (from, mut to) = (vec![0x5a_u8; COPY], vec![1_u8; COPY]);
     let copy = |_| {
         let started = Instant::now();
@@ -275,26 +313,45 @@ fn copies() -> f64 {
 }
 
 fn text(r: &CommBenchReport) -> String {
-    let of = if r.cable.is_some() { ">OF CABLE" } else { ">OF MEMCPY" };
-    let mut table = Table::new(&["OPERATION", ">BYTES", ">COUNT", ">TIME", ">ALGBW", ">BUSBW", of]);
     let rate = |bytes: f64| format!("{}/s", format::bytes(bytes as u64));
-    for row in &r.rows {
-        table.row([
-            row.operation.to_owned(),
-            row.bytes.to_string(),
-            row.count.to_string(),
-            format::time(Duration::from_secs_f64(row.seconds)),
-            rate(row.algbw),
-            rate(row.busbw),
-            format!("{:.3}", row.ratio),
-        ]);
-    }
+    let time = |seconds: f64| format::time(Duration::from_secs_f64(seconds));
+    let table = if r.mpi.is_some() {
+        let mut table = Table::new(&["OPERATION", ">BYTES", ">TIME", ">ALGBW", ">BUSBW", ">MPI'S TIME", ">OF MPI"]);
+        for row in &r.rows {
+            table.row([
+                row.operation.to_owned(),
+                row.bytes.to_string(),
+                time(row.seconds),
+                rate(row.algbw),
+                rate(row.busbw),
+                time(row.mpi_seconds.unwrap_or_default()),
+                format!("{:.2}", row.of_mpi.unwrap_or_default()),
+            ]);
+        }
+        table
+    } else {
+        let of = if r.cable.is_some() { ">OF CABLE" } else { ">OF MEMCPY" };
+        let mut table = Table::new(&["OPERATION", ">BYTES", ">COUNT", ">TIME", ">ALGBW", ">BUSBW", of]);
+        for row in &r.rows {
+            table.row([
+                row.operation.to_owned(),
+                row.bytes.to_string(),
+                row.count.to_string(),
+                time(row.seconds),
+                rate(row.algbw),
+                rate(row.busbw),
+                format!("{:.3}", row.ratio),
+            ]);
+        }
+        table
+    };
     let links = r.links.as_ref().map(|links| format!(", links {links}")).unwrap_or_default();
+    let mpi = r.mpi.as_ref().map_or_else(|| "; ".to_owned(), |mpi| format!("; beside {mpi}\n"));
     let beside = match (r.memcpy, r.cable) {
         (Some(memcpy), _) => format!("memcpy {}; {} threads of {}", rate(memcpy), r.threads, r.processor),
         (_, cable) => format!("in virtual time, cables of {}", rate(cable.unwrap_or_default())),
     };
-    format!("{table}{} ranks{links}, {} by {}; {beside}\n", r.ranks, r.datatype, r.op)
+    format!("{table}{} ranks{links}, {} by {}{mpi}{beside}\n", r.ranks, r.datatype, r.op)
 }
 
 fn chart(r: &CommBenchReport) -> String {
@@ -309,7 +366,7 @@ fn chart(r: &CommBenchReport) -> String {
         style: Style::Ours(i),
     });
     Chart {
-        title: &format!("Operations of {} cards", r.ranks),
+        title: &format!("Operations of {} {}", r.ranks, if r.processes { "processes" } else { "cards" }),
         x: "bytes",
         y: "bus bandwidth, GB/s",
         log: true,

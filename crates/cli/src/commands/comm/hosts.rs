@@ -1,4 +1,5 @@
-//! `rackloom comm run --hosts`: processes of a program on this machine, as ranks of one start.
+//! `rackloom comm run --hosts`: processes of a program on this machine, as ranks of one start. `comm bench` starts its
+//! own in the same way.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -14,10 +15,10 @@ use crate::exit::Exit;
 use crate::failure::{Explain as _, Failure, Result};
 
 /// The folder in which ranks meet, this user's alone; removed when dropped.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let name = format!("rackloom-hosts-{}-{:016x}", std::process::id(), rackloom_live::random_u64());
         let path = std::env::temp_dir().join(name);
         // Whoever made one of this name before has not made it for us.
@@ -89,8 +90,16 @@ fn start_one(program: &[std::ffi::OsString], start: &HostStart) -> Result<Child>
     command.spawn().during(format!("cannot start {}", Path::new(name).display()))
 }
 
+/// This program again as a rank, with its own arguments and this variable.
+pub(super) fn start_again(start: &HostStart, (name, value): (&str, &Path)) -> Result<Child> {
+    let this = std::env::current_exe().during("cannot find this program")?;
+    let mut command = Command::new(this);
+    command.args(std::env::args_os().skip(1)).envs(start.to_env()).env(name, value);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().during("cannot start this program again")
+}
+
 /// A processor for each rank; none if there are fewer than ranks.
-fn processors(size: usize) -> Vec<usize> {
+pub(super) fn processors(size: usize) -> Vec<usize> {
     let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
     let all: Vec<_> = (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect();
     if all.len() < size { Vec::new() } else { all }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod expected;
+mod host_bench;
 mod hosts;
 mod numbers;
 mod run;
