@@ -444,7 +444,7 @@ pub enum Op<'a> {
         #[serde(borrow)]
         arguments: Vec<(u32, Argument<'a>)>,
         /// Shared virtual memory that the kernel reaches by pointers within other memory, if that has changed since its
-        /// last launch; not empty.
+        /// last launch.
         reaches: Option<Vec<Id>>,
     },
     /// Does nothing; ends when all operations before it have ended.

@@ -137,6 +137,16 @@ fn kernels_follow_pointers_from_one_memory_to_the_next() {
             bench.set(kernel, 1, &sum);
             bench.launch(bench.queue(), kernel, 1, &[]);
             assert_eq!(bench.read(bench.queue(), sum, 4), 31i32.to_le_bytes());
+            ok!(bench.cl, clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()));
+            let end = Node { next: null_mut(), value: 7, seen: 0 };
+            memories[0].map(CL_MAP_READ | CL_MAP_WRITE);
+            let first = unsafe { nodes[0].replace(end) };
+            memories[0].unmap();
+            bench.launch(bench.queue(), kernel, 1, &[]);
+            assert_eq!(bench.read(bench.queue(), sum, 4), 7i32.to_le_bytes(), "it reaches its argument only");
+            memories[0].map(CL_MAP_WRITE);
+            unsafe { nodes[0].write(first) };
+            memories[0].unmap();
         }
         for memory in &memories {
             memory.map(CL_MAP_READ);
@@ -307,6 +317,8 @@ fn a_buffer_over_it_is_the_same_memory() {
         );
         assert_eq!((code, at.addr()), (0, svm.at.addr() + 4096 + 3));
         ok!(cl, clEnqueueUnmapMemObject(queue, buffer, at, 0, null(), null_mut()));
+        let at = svm.at.wrapping_add(4096).cast();
+        assert_eq!(refused!(cl, clCreateBuffer(bench.context, CL_MEM_USE_HOST_PTR, 4097, at)), CL_INVALID_BUFFER_SIZE);
         // The buffer keeps what it is made of.
         svm.free();
         assert_eq!(bench.read(queue, buffer, 4096), wanted[4096..]);

@@ -178,7 +178,7 @@ pub enum Operation<S: Space> {
         shape: Shape,
         /// Arguments to set before the launch.
         arguments: Vec<(u32, Value<S>)>,
-        /// Shared virtual memory that the kernel reaches by pointers from now on, if that changes; not empty.
+        /// Shared virtual memory that the kernel reaches by pointers from now on, if that changes.
         reaches: Option<Vec<Arc<S::Buffer>>>,
     },
     /// Does nothing.

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -139,9 +140,14 @@ pub(super) fn create(
 pub(super) fn reach(table: Table, kernel: &NativeKernel, memories: Option<&[Arc<NativeBuffer>]>) -> Result<(), Code> {
     let Some(memories) = memories else { return Ok(()) };
     let addresses: Option<Vec<_>> = memories.iter().map(|memory| Some(memory.svm.as_ref()?.at(0))).collect();
-    let addresses = addresses.filter(|all| !all.is_empty()).ok_or(Code(CL_INVALID_VALUE))?;
-    let (name, size, at) = (CL_KERNEL_EXEC_INFO_SVM_PTRS, size_of_val(&addresses[..]), addresses.as_ptr().cast());
-    call!(table, clSetKernelExecInfo(kernel.kernel.raw(), name, size, at))?;
+    let addresses = addresses.ok_or(Code(CL_INVALID_VALUE))?;
+    let at = if addresses.is_empty() { null() } else { addresses.as_ptr().cast() };
+    let (name, size) = (CL_KERNEL_EXEC_INFO_SVM_PTRS, size_of_val(&addresses[..]));
+    let said = call!(table, clSetKernelExecInfo(kernel.kernel.raw(), name, size, at));
+    // Runtimes that cannot be told so go on with memory that the kernel no longer asks for.
+    if !addresses.is_empty() {
+        said?;
+    }
     *lock(&kernel.reaches) = memories.to_vec();
     Ok(())
 }

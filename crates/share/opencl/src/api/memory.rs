@@ -45,8 +45,9 @@ fn create(
         flags |= CL_MEM_READ_WRITE;
     }
     if flags & CL_MEM_USE_HOST_PTR != 0
-        && let Some((memory, offset)) = svm::find(&context, host_ptr, size)
+        && let Some((memory, offset)) = svm::find(&context, host_ptr, 1)
     {
+        ensure(size as u64 <= memory.size - offset, CL_INVALID_BUFFER_SIZE)?;
         // The buffer's memory is the very memory there.
         let mut buffer = Buffer::part(memory, flags, offset, size as u64);
         buffer.properties = properties;

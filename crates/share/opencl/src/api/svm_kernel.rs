@@ -46,6 +46,10 @@ pub unsafe extern "C" fn clSetKernelExecInfo(
 ) -> cl_int {
     status(|| {
         let kernel = kernel_with_svm(kernel)?;
+        if name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0 && value.is_null() {
+            kernel.set_reach(&[]);
+            return Ok(());
+        }
         ensure(!value.is_null(), CL_INVALID_VALUE)?;
         match name {
             CL_KERNEL_EXEC_INFO_SVM_PTRS => {

@@ -101,7 +101,7 @@ impl Launch {
             arguments.push((index as u32, argument));
         }
         let (memories, version) = &self.reaches;
-        let is_new = *version != sent.reaches && !memories.is_empty();
+        let is_new = *version != sent.reaches;
         let reaches = is_new.then(|| memories.iter().map(|memory| memory.on(board)).collect()).transpose()?;
         let Range { dimensions, offset, global, local } = self.range;
         let changed: Vec<usize> = arguments.iter().map(|(index, _)| *index as usize).collect();
