@@ -5,7 +5,7 @@ mod common;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
-use common::{Burn, Finished, Rack, keyed, parse, strings};
+use common::{Burn, Finished, Matrix, Rack, keyed, parse, patient, strings, wait_until};
 
 #[test]
 fn cards_with_keys_serve_their_host_and_nobody_else() {
@@ -228,4 +228,84 @@ fn keys_that_do_not_fit_are_refused_and_change_nothing() {
     let plain = Rack::up(&["--cards", "1"]);
     let done = plain.run(&["card", "keys", &keyed.path("cards")]);
     assert!(done.code == 2 && done.stderr.contains("start it with `rackloom up --keys`"), "{done:?}");
+}
+
+/// A rack of one card of gateware and one model, with the keys of `keyed`.
+const MIXED: [&str; 6] = ["--card", "rtl:1", "--card", "model:1", "--seed", "5"];
+
+fn mixed() -> (Rack, tempfile::TempDir) {
+    let (mut plain, files) = keyed();
+    plain.interrupt();
+    let keys = files.path().join("cards");
+    let rack = Rack::up(&[&MIXED[..], &["--keys", keys.to_str().unwrap()]].concat());
+    // Gateware takes a while to start on a busy machine.
+    wait_until("both cards", || strings(&rack.json(&patient(&["ls"]))["cards"], "name") == ["card0", "card1"]);
+    (rack, files)
+}
+
+#[test]
+fn gateware_serves_its_host_as_a_model_does_and_nobody_else() {
+    let (rack, files) = mixed();
+    let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let host = file("host");
+    let with_key = |args: &[&str]| rack.run(&[&patient(args)[..], &["--key", &host]].concat());
+    std::fs::write(rack.path("bytes"), [7; 5000]).unwrap();
+    let written = with_key(&["mem", "write", "card0", "2M", "bytes"]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    let read = with_key(&["mem", "read", "card0", "2M", "5000", "-o", "back"]);
+    assert_eq!(read.code, 0, "{}", read.stderr);
+    assert_eq!(std::fs::read(rack.path("back")).unwrap(), [7; 5000]);
+    let loaded = with_key(&["load", "ptrans", "--json"]);
+    assert_eq!(loaded.code, 0, "{}", loaded.stderr);
+    let cards = parse(&loaded.stdout)["cards"].clone();
+    assert!(cards.as_array().unwrap().iter().all(|card| card["ok"] == true), "{cards}");
+    assert!(!loaded.stderr.contains("somebody poses"), "{}", loaded.stderr);
+    // The model would be done before gateware begins.
+    let (a, b) = (Matrix::random(70, 50, 1), Matrix::random(50, 70, 2));
+    a.save(&rack.path("A.npy"));
+    b.save(&rack.path("B.npy"));
+    let job = with_key(&["run", "ptrans", "A.npy", "B.npy", "-o", "C.npy", "--card", "card0", "--json"]);
+    assert_eq!(job.code, 0, "{}", job.stderr);
+    let c = Matrix::load(&rack.path("C.npy"), 50, 70);
+    assert!((0..50).all(|i| (0..70).all(|j| c.at(i, j) == b.at(i, j) + a.at(j, i))));
+    for (key, says) in
+        [("", "asks for a key: give --key FILE"), ("later", "has not answered a claim"), ("one", "has none")]
+    {
+        let card = if key == "one" { "card1" } else { "card0" };
+        let mut command = rack.command(&patient(&["mem", "read", card, "2M", "64"]));
+        if !key.is_empty() {
+            command.args(["--key", &file(key)]);
+        }
+        // A program that has no key knows of no card that it would wait for.
+        wait_until(&format!("a refusal of {key:?}"), || {
+            let refused = Finished::of(command.output().unwrap());
+            assert_ne!(refused.code, 0, "{key}: {}", refused.stderr);
+            refused.stderr.contains(says)
+        });
+    }
+    let counters = rack.json(&patient(&["info", "card0"]))["counters"].clone();
+    for name in ["auth_untagged", "auth_wrong"] {
+        assert!(counters[name].as_u64() > Some(0), "{name}: {counters}");
+    }
+}
+
+#[test]
+fn what_gateware_cannot_do_with_keys_is_said() {
+    let (rack, files) = mixed();
+    let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let says = |done: Finished, what: &str| assert!(done.code == 2 && done.stderr.contains(what), "{done:?}");
+    says(
+        rack.run(&["card", "keys", &file("cards")]),
+        "card0 is one of gateware, which takes no other keys while it runs",
+    );
+    let revoke = ["key", "revoke", "--keys", &file("cards"), "--hosts", "2", "-o", &file("without")];
+    assert_eq!(rack.run(&revoke).code, 0);
+    drop(rack);
+    let none = Rack::none();
+    let up = |args: &[&str], keys: &str| none.run(&[&["up"], &MIXED[..], args, &["--keys", &file(keys)]].concat());
+    says(up(&[], "without"), "hosts whose key was revoked");
+    says(
+        up(&["--links", "full"], "cards"),
+        "card0 has a key, and is to have links: a card of kind rtl has none beside",
+    );
 }

@@ -13,8 +13,12 @@ use std::{env, fs, thread};
 
 /// The module that becomes the card, and the C++ classes that it becomes, each with these parameters.
 const TOP: &str = "rl_card_sim";
-const CLASSES: [(&str, &[&str]); 3] =
-    [("RlCard", &[]), ("RlCardWide", &["-GDataW=128"]), ("RlCardBridge", &["-GBridge=1", "-GLinks=3"])];
+const CLASSES: [(&str, &[&str]); 4] = [
+    ("RlCard", &[]),
+    ("RlCardWide", &["-GDataW=128"]),
+    ("RlCardBridge", &["-GBridge=1", "-GLinks=3"]),
+    ("RlCardKeys", &["-GKeys=1"]),
+];
 /// What Verilator compiles once for all of its places, from this crate's folder.
 const SHARED: &str = "shim/shared.vlt";
 /// The gateware, from the root of the repository.

@@ -62,7 +62,7 @@ pub(crate) struct Up {
     /// Seed of the cards' addresses; boot numbers and epochs differ at each start all the same
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// The cards' keys, from `rackloom key cards`: they take claims of its hosts only, and of model cards only
+    /// The cards' keys, from `rackloom key cards`: they take claims of hosts with keys only
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keys: Option<PathBuf>,
     /// With --signers, the file in which the boards keep which versions they have run, since they run nothing older;

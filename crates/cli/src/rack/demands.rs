@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rackloom::{MacAddr, Policy};
 use rackloom_card::Config;
+use rackloom_live::Member;
+use rackloom_rack::AnyCard;
 use rackloom_sign::Release;
 
 use super::{Kind, LiveRack};
@@ -41,14 +43,18 @@ impl Demands {
 
     /// What this card asks, for its configuration.
     pub(crate) fn of(&self, kind: Kind, unit: u16, mac: MacAddr) -> Result<impl FnOnce(&mut Config) + use<>> {
-        if kind == Kind::Rtl && self.keys.is_some() {
-            return Err(Failure::new("cards of gateware have no keys yet").help("use model cards, or omit --keys"));
-        }
         if kind == Kind::Rtl && self.policy.is_some() {
             return Err(Failure::new("cards of gateware do not check signatures yet")
                 .help("use model cards, or omit --signers"));
         }
         let keys = self.keys.as_ref().map(|keys| keys.of(mac)).transpose()?;
+        // It would serve whoever has a key that was revoked.
+        if kind == Kind::Rtl && keys.as_ref().is_some_and(|keys| !keys.revokes_none()) {
+            return Err(Failure::new(
+                "the file of keys has hosts whose key was revoked, which cards of gateware cannot",
+            )
+            .help("use model cards, or give the rack its next generation with `rackloom key next`"));
+        }
         let signers = self.policy.as_ref().map(|policy| policy.of(mac, unit));
         Ok(move |config: &mut Config| (config.keys, config.signers) = (keys, signers))
     }
@@ -59,6 +65,12 @@ impl Demands {
             return Err(Failure::new("the cards of this rack have no keys: start it with `rackloom up --keys`"));
         }
         let keys: CardFile = keys::read(file)?;
+        let is_gateware = |card: &Member<AnyCard>| card.with(|card, _| card.kind() == Kind::Rtl).unwrap_or(false);
+        if let Some(unit) = rack.units().find(|unit| rack.card(*unit).is_some_and(is_gateware)) {
+            return Err(Failure::new(format!(
+                "card{unit} is one of gateware, which takes no other keys while it runs"
+            )));
+        }
         let of = |unit: u16| Ok((unit, keys.of(rack.mac(unit))?));
         let cards = rack.units().map(of).collect::<Result<Vec<_>>>()?;
         self.keys = Some(keys);

@@ -70,6 +70,7 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::TooManyLinks { .. } => failure.help("use model cards, or a shape with fewer links of a card"),
+            RackError::Keyed { .. } => failure.help("use a model card there, or omit --keys"),
             RackError::LinkFrames { .. } => {
                 failure.help("start the rack with a card of that kind, or use a model card")
             }

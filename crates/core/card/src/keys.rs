@@ -47,6 +47,17 @@ impl Keys {
         Self { revoked: hosts.into_iter().take(HOSTS_MAX).collect(), ..self }
     }
 
+    /// The card's own keys, each with its generation: the newest first.
+    pub fn of_card(&self) -> impl Iterator<Item = (u32, &CardKey)> {
+        let former = self.former.as_ref().map(|key| (self.generation - 1, key));
+        [Some((self.generation, &self.key)), former].into_iter().flatten()
+    }
+
+    /// Whether each host that is named has its first key.
+    pub fn revokes_none(&self) -> bool {
+        self.revoked.is_empty() && self.hosts.values().all(|generation| *generation == 0)
+    }
+
     /// Keys that were revoked count as before.
     #[cfg(feature = "planted-bugs")]
     pub(crate) fn revoking_none(mut self) -> Self {
@@ -60,8 +71,6 @@ impl Keys {
         let replaced = self.hosts.iter().filter_map(|(host, generation)| Some((*host, generation.checked_sub(1)?)));
         let mut revoked: BTreeMap<u16, u32> = replaced.collect();
         revoked.extend(self.revoked.iter().filter(|(host, own)| self.hosts.get(host) != Some(own)));
-        let generations =
-            [Some((self.generation, &self.key)), self.former.as_ref().map(|key| (self.generation - 1, key))];
         let of = move |(generation, key): (u32, &CardKey)| {
             let all = self.hosts.iter().map(|(host, own)| (*host, *own, false));
             let all = all.chain(revoked.iter().map(|(host, own)| (*host, *own, true)));
@@ -71,7 +80,7 @@ impl Keys {
             };
             all.map(shared).collect::<Vec<_>>()
         };
-        generations.into_iter().flatten().flat_map(of)
+        self.of_card().flat_map(of)
     }
 }
 

@@ -88,6 +88,16 @@ pub enum RackError {
         /// Ports that are links.
         links: usize,
     },
+    /// A card has a key, and is to have what no card of its kind has beside one.
+    #[error("card{unit} has a key, and is to have {what}: a card of kind {kind} has none beside a key")]
+    Keyed {
+        /// Unit number of the card.
+        unit: u16,
+        /// Kind of the card.
+        kind: Kind,
+        /// What it is to have.
+        what: &'static str,
+    },
     /// A card is to have links over which others send frames that are too long for it.
     #[error("card{unit} is to have links, and a card of kind {kind} takes no frames as long as its neighbours send")]
     LinkFrames {
@@ -207,6 +217,9 @@ impl LiveRack {
         let mut config = self.config(kind, unit);
         change(&mut config);
         let mac = config.mac;
+        if let Some(what) = missing_beside_keys(kind, &config) {
+            return Err(RackError::Keyed { unit, kind, what });
+        }
         if config.signers.is_some() {
             config.versions = self.versions.of(mac);
         }
@@ -337,6 +350,15 @@ impl LiveRack {
             ..standard
         }
     }
+}
+
+/// What the card is to have, and its kind does not have beside a key.
+fn missing_beside_keys(kind: Kind, config: &Config) -> Option<&'static str> {
+    if kind != Kind::Rtl || config.keys.is_none() {
+        return None;
+    }
+    let links = config.ports.iter().any(|port| port.service == PortService::Link);
+    if links { Some("links") } else { config.nic.map(|_| "a host behind it") }
 }
 
 /// How a card leaves its rack.

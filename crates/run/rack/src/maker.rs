@@ -45,11 +45,7 @@ impl Maker {
         if links > usize::from(kind.links_max()) || config.ports.len() >= usize::from(ports) {
             return Err(ConfigError::Range { field: "ports" });
         }
-        // The gateware makes no tags yet.
-        if kind == Kind::Rtl && config.keys.is_some() {
-            return Err(ConfigError::Range { field: "keys" });
-        }
-        // Nor does it check signatures.
+        // The gateware checks no signatures yet.
         if kind == Kind::Rtl && config.signers.is_some() {
             return Err(ConfigError::Range { field: "signers" });
         }

@@ -8,6 +8,7 @@
 
 #include "RlCard.h"
 #include "RlCardBridge.h"
+#include "RlCardKeys.h"
 #include "RlCardWide.h"
 #include "verilated.h"
 #if VM_TRACE
@@ -23,6 +24,7 @@ constexpr int kPorts = 3;
 constexpr int kLinks = 3;
 constexpr int kMacs = kPorts + kLinks;  // Those of links are the last.
 constexpr int kLinkWords = 10;
+constexpr int kKeyWords = 11;  // Of both keys of rl_card_sim, packed.
 constexpr int kWord = 16;  // Most bytes of a word of a port.
 constexpr int kPortBits = 51;   // Of a port of rl_card_sim.
 constexpr int kNicCounts = 9;   // Fields of nic_counts_t,
@@ -145,7 +147,7 @@ struct Sim final : RlSim {
   uint8_t high = kAll;          // The clocks that have not fallen.
 
   Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1],
-      const uint32_t links[kLinkWords]) {
+      const uint32_t links[kLinkWords], const uint32_t keys[kKeyWords] = nullptr) {
     const std::string said = "+rl_late=" + std::to_string(late);
     const char* args[] = {"card", said.c_str()};
     context->commandArgs(late != 0 ? 2 : 1, args);
@@ -158,6 +160,7 @@ struct Sim final : RlSim {
     top = std::make_unique<Card>(context.get(), "card");
     std::memcpy(&top->strap_i, straps, sizeof(uint32_t) * kStraps);
     std::memcpy(&top->link_i, links, sizeof(uint32_t) * kLinkWords);
+    if (keys != nullptr) std::memcpy(&top->key_i, keys, sizeof(uint32_t) * kKeyWords);
     for (int i = 0; i < kPorts - 1; i++) {
       for (int bit = 0; bit < kPortBits; bit++) {
         const int at = i * kPortBits + bit;
@@ -283,11 +286,16 @@ struct Sim final : RlSim {
 
 extern "C" {
 
-// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without; null if there is none such. `seed` gives the bits with
-// which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer, as that
-// number says; 0: none does. `ports` are those beside port 0, and `links` the links, as rl_card_sim has them.
+// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without, and with `keys` unless that is
+// null; null if there is none such. `seed` gives the bits with which registers begin that no reset touches. With `late`,
+// bits that cross clock domains may take a cycle longer, as that number says; 0: none does. `ports` are those beside port
+// 0, and `links` the links; they and `keys` are as rl_card_sim has them.
 RlSim* rl_card_new(uint32_t width, bool bridge, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
-                   const uint64_t ports[kPorts - 1], const uint32_t links[kLinkWords]) {
+                   const uint64_t ports[kPorts - 1], const uint32_t links[kLinkWords], const uint32_t keys[kKeyWords]) {
+  if (keys != nullptr) {
+    if (width != 64 || bridge) return nullptr;
+    return new Sim<RlCardKeys, 8, kPorts>(seed, late, straps, ports, links, keys);
+  }
   if (width == 64 && bridge) return new Sim<RlCardBridge, 8, kMacs>(seed, late, straps, ports, links);
   if (bridge) return nullptr;
   if (width == 64) return new Sim<RlCard, 8, kPorts>(seed, late, straps, ports, links);

@@ -83,6 +83,7 @@ impl RtlCard {
                 &config.straps(),
                 &config.other_ports(),
                 &config.link_words(),
+                config.key_words().as_ref(),
             ),
             schedule: Schedule::new(clocks, rng.fork()),
             ddr,

@@ -20,6 +20,8 @@ pub(crate) const LINKS: usize = 3;
 pub(crate) const MACS: usize = PORTS + LINKS;
 /// Words of configuration of links.
 pub(crate) const LINK_WORDS: usize = 10;
+/// Words of the card's two keys, each of 161 bits: the key, its generation, and that it is there.
+pub(crate) const KEY_WORDS: usize = 11;
 /// Counters of the host behind the card.
 const NIC_COUNTS: usize = 9;
 /// Most bytes of a word of a port.
@@ -240,6 +242,7 @@ unsafe extern "C" {
         straps: *const u32,
         ports: *const u64,
         links: *const u32,
+        keys: *const u32,
     ) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_nic(sim: *const Handle, counts: *mut [u64; NIC_COUNTS]);
@@ -253,7 +256,9 @@ impl Sim {
     /// bits with which registers begin that no reset touches. With `late`, bits that cross clock domains may take a
     /// cycle longer, as that number says; 0: none does. `ports` are those beside port 0: the address of each, its
     /// first byte the most significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes
-    /// frames to the other one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them.
+    /// frames to the other one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them, and so are
+    /// `keys`, of a card that has some.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the shim's function")]
     pub(crate) fn new(
         width: u32,
         bridge: bool,
@@ -262,9 +267,13 @@ impl Sim {
         straps: &[u32; STRAPS],
         ports: &[u64; PORTS - 1],
         links: &[u32; LINK_WORDS],
+        keys: Option<&[u32; KEY_WORDS]>,
     ) -> Self {
-        // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
-        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps.as_ptr(), ports.as_ptr(), links.as_ptr()) };
+        let (straps, ports, links) = (straps.as_ptr(), ports.as_ptr(), links.as_ptr());
+        let keys = keys.map_or(core::ptr::null(), |keys| keys.as_ptr());
+        // SAFETY: the shim reads as many words as the arrays have, none where there is no array, and keeps no pointer
+        // to them.
+        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps, ports, links, keys) };
         Self(NonNull::new(sim).expect("there is gateware for each valid configuration"))
     }
 

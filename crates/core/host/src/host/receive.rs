@@ -24,11 +24,15 @@ use crate::writer::Writer;
 
 impl Host {
     pub(super) fn receive(&mut self, now: Instant, frame: &Bytes) {
-        let Some(packet) = self.open(frame) else { return self.ignore() };
-        let dst = packet.head.dst;
+        // First: a tag of what is for another program is one of its claims, and none of the business of this one.
+        let Some(dst) = frame.first_chunk().copied().map(MacAddr) else { return self.ignore() };
         let ours = dst == self.config.mac || dst == HOSTS || dst == MacAddr::BROADCAST;
         let load = dst.is_multicast() && self.loads.values().any(|l| dst == MacAddr::group(l.group));
-        if !packet.head.kind.is_to_host() || !(ours || load) {
+        if !(ours || load) {
+            return self.ignore();
+        }
+        let Some(packet) = self.open(frame) else { return self.ignore() };
+        if !packet.head.kind.is_to_host() {
             return self.ignore();
         }
         let card = packet.head.src;
