@@ -1,7 +1,6 @@
 //! Waiting for another process: first without letting the processor go, since a word comes from another one in less
 //! than a system call takes, then by yielding, then by sleeping.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Looks before the processor is offered to others, where each rank has one; and where there are more ranks. The former
@@ -18,10 +17,8 @@ const NAP_PART: u32 = 32;
 /// How often whoever waits looks who is there.
 const ROUND: Duration = Duration::from_millis(5);
 
-/// How many looks a group of so many ranks takes.
-pub(crate) fn looks(ranks: usize) -> u32 {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+/// How many looks a group of so many ranks takes, which together may use so many processors.
+pub(crate) const fn looks(ranks: usize, processors: usize) -> u32 {
     if ranks <= processors { LOOKS } else { LOOKS_SHARED }
 }
 
