@@ -56,7 +56,9 @@ impl HostGroup {
     fn of(roster: Roster, limit: Duration) -> Self {
         let size = roster.members.len();
         let state = Mutex::new(State { rings: Rings::new(size), is_broken: false });
-        Self { roster, limit, looks: looks(size), state, shrunk: AtomicBool::new(false) }
+        // Not what this process may use alone: launchers bind each rank to a processor of its own.
+        let looks = looks(size, roster.segment.processors(&roster.members));
+        Self { roster, limit, looks, state, shrunk: AtomicBool::new(false) }
     }
 
     /// This process's rank.

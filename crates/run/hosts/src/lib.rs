@@ -38,6 +38,7 @@ mod roster;
 mod segment;
 mod socket;
 mod start;
+mod steps;
 
 pub use error::HostError;
 pub use group::HostGroup;

@@ -141,21 +141,37 @@ unsafe fn blocks(
     let (rank, size) = (turn.roster.rank, turn.roster.members.len());
     let most = (0..size).map(|q| prepared.block(q).1).max().unwrap_or(0);
     for at in (0..most).step_by(PIECE) {
-        for q in 0..size {
+        let is_there = |q: usize| prepared.block(q).1 > at;
+        let part = |q: usize| {
             let (start, bytes) = prepared.block(q);
-            if bytes <= at {
-                continue;
-            }
-            let (own, len) = (give.wrapping_add(start + at), (bytes - at).min(PIECE));
+            (give.wrapping_add(start + at), (bytes - at).min(PIECE))
+        };
+        // The pieces of a ring for some ranks; for its own it has none.
+        let count = |ring: usize, of: std::ops::Range<usize>| of.filter(|q| *q != ring && is_there(*q)).count();
+        // If a ring has room for a piece for each rank, all publish theirs before they wait for others'. In a larger
+        // group each waits between: nobody needs room that only its own taking would make.
+        let is_early = size <= SLOTS;
+        for q in (0..size).filter(|q| is_there(*q)) {
+            let (own, len) = part(q);
             // SAFETY: the caller has the bytes, and room for the result.
             unsafe {
-                if q == rank {
-                    fold(turn, how, (own, get.wrapping_add(at), len), |_| (0, 0))?;
-                } else {
+                if q != rank {
                     turn.publish(own, len, 1 << q)?;
-                    (0..size).filter(|ring| *ring != rank && *ring != q).for_each(|ring| turn.skip(ring, 1));
+                } else if !is_early {
+                    fold(turn, how, (own, get.wrapping_add(at), len), |_| (0, 0))?;
                 }
             }
+            if q != rank && !is_early {
+                (0..size).filter(|ring| *ring != rank && *ring != q).for_each(|ring| turn.skip(ring, 1));
+            }
+        }
+        if is_early && is_there(rank) {
+            let (own, len) = part(rank);
+            let around = |ring: usize| (count(ring, 0..rank), count(ring, rank + 1..size));
+            // SAFETY: as above.
+            unsafe { fold(turn, how, (own, get.wrapping_add(at), len), around) }?;
+        } else if is_early {
+            (0..size).filter(|ring| *ring != rank).for_each(|ring| turn.skip(ring, count(ring, 0..size)));
         }
     }
     Ok(())

@@ -1,23 +1,24 @@
 //! Waiting for another process: first without letting the processor go, since a word comes from another one in less
 //! than a system call takes, then by yielding, then by sleeping.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Looks before the processor is offered to others, where each rank has one; and where there are more ranks.
-const LOOKS: u32 = 200;
+/// Looks before the processor is offered to others, where each rank has one; and where there are more ranks. The former
+/// take some 100 us, in which another rank works through several pieces: what else the machine does gets the processor
+/// for milliseconds if it is offered, and comes without an offer anyway.
+const LOOKS: u32 = 4000;
 const LOOKS_SHARED: u32 = 10;
-/// How long it is offered before the thread sleeps between looks, and how long it sleeps: at first, and at most.
-const YIELDS: Duration = Duration::from_millis(2);
+/// How long it is offered before the thread sleeps between looks, and how long it sleeps: at least, and at most.
+const YIELDS: Duration = Duration::from_millis(4);
 const NAP: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(1);
+/// A nap is such a part of what the thread has waited: long messages are noticed soon, for what they take.
+const NAP_PART: u32 = 32;
 /// How often whoever waits looks who is there.
 const ROUND: Duration = Duration::from_millis(5);
 
-/// How many looks a group of so many ranks takes.
-pub(crate) fn looks(ranks: usize) -> u32 {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let processors = *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+/// How many looks a group of so many ranks takes, which together may use so many processors.
+pub(crate) const fn looks(ranks: usize, processors: usize) -> u32 {
     if ranks <= processors { LOOKS } else { LOOKS_SHARED }
 }
 
@@ -34,7 +35,7 @@ pub(crate) fn until<E>(
         std::hint::spin_loop();
     }
     let began = Instant::now();
-    let (mut next, mut nap) = (ROUND, NAP);
+    let mut next = ROUND;
     loop {
         if ready() {
             return Ok(());
@@ -47,8 +48,7 @@ pub(crate) fn until<E>(
         if waited < YIELDS {
             std::thread::yield_now();
         } else {
-            std::thread::sleep(nap);
-            nap = (nap * 2).min(NAP_MAX);
+            std::thread::sleep((waited / NAP_PART).clamp(NAP, NAP_MAX));
         }
     }
 }

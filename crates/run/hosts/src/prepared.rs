@@ -4,6 +4,7 @@ use rackloom_collective::{Kind, Operation};
 
 use crate::HostError;
 use crate::segment::PIECE;
+use crate::steps::{Move, steps};
 
 /// Bytes that a rank gives or gets, at most: addresses of blocks stay far from where they would wrap.
 const BYTES_MAX: u64 = 1 << 40;
@@ -21,6 +22,9 @@ pub struct HostPrepared {
     counts: Option<Vec<usize>>,
     /// What all ranks have to mean alike.
     pub(crate) meant: u64,
+    /// What moves, if nothing is reduced, and the bytes of the longest message.
+    pub(crate) steps: Vec<Vec<Move>>,
+    pub(crate) longest: usize,
     /// What each rank gives and gets.
     bytes: Vec<(u64, u64)>,
 }
@@ -79,8 +83,11 @@ impl HostPrepared {
         });
         let bytes = bytes.collect();
         let meant = meant(&operation, counts);
-        let counts = counts.map(|_| each.iter().map(|bytes| *bytes as usize).collect());
-        Ok(Self { operation, size, counts, meant, bytes })
+        let each: Vec<_> = each.iter().map(|bytes| *bytes as usize).collect();
+        let steps = steps(&operation, size, &each);
+        let longest = steps.iter().flatten().map(|m| m.bytes).max().unwrap_or(0);
+        let counts = counts.map(|_| each);
+        Ok(Self { operation, size, counts, meant, steps, longest, bytes })
     }
 
     /// Bytes that a rank gives.

@@ -1,7 +1,8 @@
 //! Where things lie in the memory of a start: who the ranks are, and room for groups.
 //!
 //! ```text
-//! 0         for each rank of the start: its process, where a number lies, the number, and whether it reads all others'
+//! 0         for each rank of the start: its process, where a number lies, the number, whether it reads all others',
+//!           and the processors that it may use
 //! TABLE     for each group: state, holders, next, size, members
 //! then      for each group: what each has done, how far each has read each ring, and the rings
 //! ```
@@ -11,6 +12,8 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::chance::random;
 use crate::memory::Memory;
@@ -33,6 +36,9 @@ const ENTRY: usize = LINE * 8;
 const TABLE: usize = RANKS_MAX * LINE;
 const GROUP: usize = TABLE + GROUPS * ENTRY;
 const RING: usize = SLOTS * (HEAD + PIECE);
+
+/// Words of a rank's processors, a bit for each; those beyond the last share bits.
+const PROCESSORS: usize = 4;
 
 /// A group's place in the table: free, being made, in use. The rest of the word counts how often.
 const FREE: u64 = 0;
@@ -100,8 +106,20 @@ impl Segment {
         self.about(self.rank, 0).store(std::process::id().into(), Ordering::Release);
         self.about(self.rank, 1).store((&raw const *self.sign).expose_provenance() as u64, Ordering::Release);
         self.about(self.rank, 2).store(*self.sign, Ordering::Release);
+        // If a launcher binds this process only later, the others take it for free, which does no harm.
+        let allowed = sched_getaffinity(None)?;
+        for processor in (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)) {
+            let word = self.about(self.rank, 4 + processor / 64 % PROCESSORS);
+            word.fetch_or(1 << (processor % 64), Ordering::Release);
+        }
         presence::appear(self.memory.file(), self.rank)?;
         Ok(self)
+    }
+
+    /// How many processors some ranks of the start may use, all together. They have appeared.
+    pub(crate) fn processors(&self, ranks: &[usize]) -> usize {
+        let of = |word: usize| ranks.iter().fold(0, |all, r| all | self.about(*r, 4 + word).load(Ordering::Acquire));
+        (0..PROCESSORS).map(|word| of(word).count_ones() as usize).sum()
     }
 
     /// A word about a rank of the start.
@@ -234,5 +252,37 @@ impl Segment {
     pub(crate) const fn piece(&self, place: Place, ring: usize, index: u64) -> usize {
         let rings = self.base(place) + (self.size + self.size * self.size) * LINE;
         rings + ring * RING + (index as usize % SLOTS) * (HEAD + PIECE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::thread::sched_setaffinity;
+
+    use super::*;
+
+    #[test]
+    fn ranks_that_are_bound_to_a_processor_each_have_as_many_as_they_are() {
+        let before = sched_getaffinity(None).unwrap();
+        let all: Vec<_> = (0..CpuSet::MAX_CPU).filter(|processor| before.is_set(*processor)).collect();
+        let bind = |processor: usize| {
+            let mut one = CpuSet::new();
+            one.set(processor);
+            sched_setaffinity(None, &one).unwrap();
+        };
+        // This thread alone is bound, and a new one each time is none of the harness's.
+        let (first, last) = (all[0], all[all.len() - 1]);
+        std::thread::spawn(move || {
+            bind(first);
+            let zero = Segment::create(3).unwrap();
+            let open = |rank| Segment::open(zero.memory.file().try_clone_to_owned().unwrap(), 3, rank).unwrap();
+            let _one = open(1);
+            bind(last);
+            let _two = open(2);
+            assert_eq!(zero.processors(&[0, 1]), 1);
+            assert_eq!(zero.processors(&[0, 1, 2]), if first == last { 1 } else { 2 });
+        })
+        .join()
+        .unwrap();
     }
 }

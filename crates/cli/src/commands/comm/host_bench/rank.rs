@@ -33,12 +33,16 @@ pub(in super::super) fn run() -> Result<Exit> {
         let line = line.during("the bench has gone")?;
         let words: Vec<_> = line.split_whitespace().collect();
         let done = match (&words[..], &mut work) {
-            (["prepare", rest @ ..], work) => Work::new(&group, rest).and_then(|mut made| {
-                made.once(&group)?;
-                let digest = digest(made.got());
-                *work = Some(made);
-                Ok(format!("done {digest}\n"))
-            }),
+            (["prepare", rest @ ..], work) => {
+                // Before the next: memory is given out as to the peer's program.
+                *work = None;
+                Work::new(&group, rest).and_then(|mut made| {
+                    made.once(&group)?;
+                    let digest = digest(made.got());
+                    *work = Some(made);
+                    Ok(format!("done {digest}\n"))
+                })
+            }
             (["time", times], Some(work)) => {
                 number(times).and_then(|times| Ok(format!("took {}\n", work.time(&group, times)?)))
             }
@@ -73,15 +77,13 @@ impl Work {
         let operation = Operation { kind, count: number(count)?, datatype, op, root: 0 };
         let prepared = group.prepare(&operation, None).map_err(|e| Failure::of(&e))?;
         let (rank, size) = (group.rank(), group.size());
-        let mut give = vec![0; prepared.gives(rank) as usize];
-        fill(&mut give, datatype, rank, size);
         // MPI's programs broadcast from where they receive.
         let is_in_place = kind == Kind::Broadcast;
+        let (gives, gets) = (prepared.gives(rank) as usize, prepared.gets(rank) as usize);
         // Memory that was written to has its pages.
-        let get = vec![0xff; if is_in_place { 0 } else { prepared.gets(rank) as usize }];
-        if is_in_place {
-            give.resize(prepared.gets(rank) as usize, 0xff);
-        }
+        let mut give = vec![0xff; if is_in_place { gets } else { gives }];
+        fill(&mut give[..gives], datatype, rank, size);
+        let get = vec![0xff; if is_in_place { 0 } else { gets }];
         Ok(Self { prepared, is_in_place, give, get })
     }
 
