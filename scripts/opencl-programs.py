@@ -14,9 +14,9 @@ PYTEST = {"PASSED": PASS, "XPASS": PASS, "SKIPPED": SKIP, "XFAIL": SKIP, "FAILED
 # CLBlast's marks: right, the right error; wrong, the wrong error; not compiled, not supported, not in the reference.
 MARKS = {":": PASS, ".": PASS, "X": FAIL, "/": FAIL, "\\": FAIL, "o": SKIP, "-": SKIP}
 
-# What cannot pass: one uses shared virtual memory without asking for it, which is no part of a board behind a network;
-# the other asks at its end for an attribute that pyopencl's images have not, on all devices with images but PoCL's.
-KNOWN = {"examples demo_array_svm", "test_wrapper: test_wrapper.py::test_get_info[]"}
+# What cannot pass: at its end it asks for an attribute that pyopencl's images have not, on all devices with images but
+# PoCL's.
+KNOWN = {"test_wrapper: test_wrapper.py::test_get_info[]"}
 
 
 def pytest(text):

@@ -138,8 +138,6 @@ fn regression_a_forged_pong_before_a_claim_kept_the_card_out_of_use() {
     assert_eq!(bench.result(op), Ok(Outcome::Claimed { epoch: EPOCH }));
 }
 
-/// The card has a session that the host does not have, so it answers under a tag that the host cannot check. It was
-/// taken for silent, went down, and came up again with its next announcement.
 /// A switch that has forgotten an address brings its frames to everybody, those of a program that is gone among them.
 #[test]
 fn regression_what_a_card_told_another_program_was_taken_for_forged() {
@@ -151,6 +149,8 @@ fn regression_what_a_card_told_another_program_was_taken_for_forged() {
     assert_eq!((forged.wrong, forged.untagged), (0, 1), "the second one is for this host, and has no tag");
 }
 
+/// The card has a session that the host does not have, so it answers under a tag that the host cannot check. It was
+/// taken for silent, went down, and came up again with its next announcement.
 #[test]
 fn regression_a_card_whose_grant_was_lost_went_up_and_down() {
     let mut bench = keyed();

@@ -47,6 +47,7 @@ mod objects;
 mod process;
 mod session;
 mod stats;
+mod svm_region;
 
 pub use icd::{
     clGetExtensionFunctionAddress, clGetPlatformInfo, clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR,

@@ -9,12 +9,13 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use opencl_sys::{
-    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
-    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
-    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME,
-    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_sampler, cl_uint,
+    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER,
+    CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
+    CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id,
+    cl_int, cl_mem, cl_sampler, cl_uint,
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 use rackloom_sync::lock;
@@ -207,7 +208,15 @@ fn try_kind(table: Table, kernel: &Kernel, index: u32) -> Kind {
             let accepted = call!(table, clSetKernelArg(raw, index, size, (&raw const nothing).cast()));
             if accepted.is_ok() { Kind::Buffer } else { Kind::Local }
         }
-        Err(Code(CL_INVALID_ARG_VALUE | CL_INVALID_ARG_SIZE)) => Kind::Plain,
+        Err(Code(CL_INVALID_ARG_VALUE | CL_INVALID_ARG_SIZE)) => {
+            let nothing: cl_mem = null_mut();
+            // Those that check handles say what they expected.
+            match call!(table, clSetKernelArg(raw, index, size, (&raw const nothing).cast())) {
+                Err(Code(CL_INVALID_MEM_OBJECT)) => Kind::Image,
+                Err(Code(CL_INVALID_SAMPLER)) => Kind::Sampler,
+                _ => Kind::Plain,
+            }
+        }
         Err(_) => Kind::Other,
     }
 }

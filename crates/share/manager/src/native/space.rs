@@ -1,7 +1,7 @@
 //! A tenant's space on a device: OpenCL calls in the tenant's own context.
 #![allow(unsafe_code)]
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -218,18 +218,18 @@ impl Space for NativeSpace {
 
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
         program.printing.learn(options.as_bytes());
-        let options = options_with_info(options)?;
         let turn = self.builds.as_ref().zip(program.source);
-        turn.iter().for_each(|(queue, source)| queue.wait(hash(&(source, &options))));
+        turn.iter().for_each(|(queue, source)| queue.wait(hash(&(source, options))));
         let _busy = lock(&program.busy);
         let (raw, device) = (program.program.raw(), &raw const self.device.0);
-        let built = call!(self.table, clBuildProgram(raw, 1, device, options.as_ptr(), None, null_mut()));
+        let built = with_info(options, CL_BUILD_PROGRAM_FAILURE, |options| {
+            call!(self.table, clBuildProgram(raw, 1, device, options.as_ptr(), None, null_mut()))
+        });
         turn.iter().for_each(|(queue, _)| queue.done());
         self.judge(raw, built, CL_BUILD_PROGRAM_FAILURE)
     }
 
     fn compile(&self, program: &NativeProgram, options: &str, headers: &Headers<Self>) -> Result<Build, Code> {
-        let options = options_with_info(options)?;
         let names = headers.iter().map(|(name, _)| CString::new(name.as_str()));
         let names = names.collect::<Result<Vec<_>, _>>().map_err(|_| Code(CL_INVALID_VALUE))?;
         let mut names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -241,10 +241,10 @@ impl Space for NativeSpace {
         };
         let _busy = lock(&program.busy);
         let (raw, device, count) = (program.program.raw(), &raw const self.device.0, headers.len() as u32);
-        let compiled = call!(
-            self.table,
-            clCompileProgram(raw, 1, device, options.as_ptr(), count, programs, names, None, null_mut())
-        );
+        let compiled = with_info(options, CL_COMPILE_PROGRAM_FAILURE, |options| {
+            let options = options.as_ptr();
+            call!(self.table, clCompileProgram(raw, 1, device, options, count, programs, names, None, null_mut()))
+        });
         self.judge(raw, compiled, CL_COMPILE_PROGRAM_FAILURE)
     }
 
@@ -389,9 +389,15 @@ impl NativeSpace {
     }
 }
 
-/// Adds the option that keeps information on kernels' arguments: it says which values are handles.
-fn options_with_info(options: &str) -> Result<CString, Code> {
-    CString::new(format!("{options} -cl-kernel-arg-info")).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))
+/// Builds with the option that keeps information on kernels' arguments: it says which values are handles. If that gives
+/// `wrong`, builds without: with the option, NVIDIA's compiler makes assembly that its own assembler refuses of
+/// kernels that have no arguments.
+fn with_info(options: &str, wrong: cl_int, build: impl Fn(&CStr) -> Result<(), Code>) -> Result<(), Code> {
+    let text = |options: String| CString::new(options).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS));
+    match build(&text(format!("{options} -cl-kernel-arg-info"))?) {
+        Err(Code(code)) if code == wrong => build(&text(options.to_owned())?),
+        done => done,
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,16 @@ use crate::code::Code;
 /// Answers a request.
 pub(crate) fn answer_to(peer: &Peer, request: u32, answer: Result<Answer, Code>) {
     let mut message = Vec::new();
-    encode_reply(&Reply::Answer { request, answer: answer.map_err(|Code(code)| code) }, &[], &mut message);
-    // Too long for a message only if a runtime lists thousands of kernels; the client gets an error.
+    let mut reply = Reply::Answer { request, answer: answer.map_err(|Code(code)| code) };
+    encode_reply(&reply, &[], &mut message);
+    // Of a kernel with thousands of arguments their names do not go into a message. It is launched without.
+    if message.len() > rackloom_ipc::BODY_MAX
+        && let Reply::Answer { answer: Ok(Answer::Kernel(info)), .. } = &mut reply
+    {
+        info.arguments = None;
+        encode_reply(&reply, &[], &mut message);
+    }
+    // Too long then only if a runtime lists thousands of kernels; the client gets an error.
     if message.len() > rackloom_ipc::BODY_MAX {
         encode_reply(&Reply::Answer { request, answer: Err(CL_OUT_OF_RESOURCES) }, &[], &mut message);
     }

@@ -85,6 +85,11 @@ fn create(
     let context = get::<Context>(context)?;
     let devices = with_images(&context)?;
     check_flags(flags)?;
+    // SAFETY: the program's, or null.
+    if unsafe { desc.as_ref() }.is_some_and(|desc| desc.image_type == CL_MEM_OBJECT_IMAGE2D && !desc.buffer.is_null()) {
+        let has_views = |device: &&Ref<Device>| device.number(CL_DEVICE_IMAGE_PITCH_ALIGNMENT) != 0;
+        ensure(devices.iter().any(has_views), CL_INVALID_OPERATION)?;
+    }
     ensure(!format.is_null(), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
     ensure(!desc.is_null(), CL_INVALID_IMAGE_DESCRIPTOR)?;
     // SAFETY: the program's, as the specification asks.

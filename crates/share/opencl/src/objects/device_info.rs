@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use opencl_sys::*;
 use rackloom_opencl_wire::{BoardInfo, Limits};
 
-use crate::objects::svm;
-
 /// Extensions that concern only kernels and the board, so that this library passes them on.
 const EXTENSIONS: [&str; 26] = [
     "cl_khr_byte_addressable_store",
@@ -56,6 +54,13 @@ const FEATURES: [&str; 12] = [
 /// The version of OpenCL that the library speaks.
 pub const VERSION: cl_version = make_version(3, 0, 0);
 
+/// What the library supports of a board's capabilities. Where the board works in the program's own memory, that is all
+/// but memory that nobody has allocated.
+const fn svm_capabilities(shares_memory: bool) -> u64 {
+    let fine = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | if shares_memory { fine } else { 0 }
+}
+
 /// A version as OpenCL packs it.
 pub const fn make_version(major: u32, minor: u32, patch: u32) -> cl_version {
     major << 22 | minor << 12 | patch
@@ -76,7 +81,7 @@ pub fn values(board: &BoardInfo, limits: &Limits, shares_memory: bool) -> HashMa
     let mut values = Values(board.device.iter().cloned().collect());
     values.defaults();
     values.ours(limits);
-    let svm = values.number(CL_DEVICE_SVM_CAPABILITIES) & svm::capabilities(shares_memory);
+    let svm = values.number(CL_DEVICE_SVM_CAPABILITIES) & svm_capabilities(shares_memory);
     values.ulong(CL_DEVICE_SVM_CAPABILITIES, svm);
     values.0
 }

@@ -15,11 +15,11 @@ use crate::mapping::Mapping;
 use crate::objects::content::Content;
 use crate::objects::context::Context;
 use crate::objects::image::ImageView;
-use crate::objects::svm::SvmRegion;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
+use crate::svm_region::SvmRegion;
 
 /// A buffer, a sub-buffer or an image.
 pub struct Buffer {

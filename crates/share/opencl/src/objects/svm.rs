@@ -4,14 +4,12 @@
 //! sees once it is mapped or unmapped, as for a buffer whose memory is the program's (OpenCL 3.0, section 5.6.2,
 //! coarse-grained). Where the board works in memory that both processes have, they have the same pages there, and see
 //! what is written at once (fine-grained).
-#![allow(unsafe_code)]
-
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 use opencl_sys::{
-    CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_INVALID_OPERATION,
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_INVALID_OPERATION,
     CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER,
 };
 use rackloom_ipc::Bulk;
@@ -28,13 +26,7 @@ use crate::session::board::Board;
 use crate::session::log_unexpected;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
-
-/// What the library supports of a board's capabilities. Where the board works in the program's own memory, that is all
-/// but memory that nobody has allocated.
-pub const fn capabilities(shares_memory: bool) -> u64 {
-    let fine = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
-    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | if shares_memory { fine } else { 0 }
-}
+use crate::svm_region::SvmRegion;
 
 /// Addresses are multiples of this.
 const PAGE: u64 = 4096;
@@ -45,61 +37,6 @@ const TRIES: usize = 16;
 
 /// All that the program has, by address. It keeps them, for the program frees them by address.
 static LIVE: PerProcess<Mutex<BTreeMap<usize, Ref<Buffer>>>> = PerProcess::new();
-
-/// Memory of the program's at an address that it did not choose.
-pub struct SvmRegion {
-    at: *mut u8,
-    len: usize,
-    /// The memory that it shows, which is the board's, too.
-    shared: Option<Arc<Bulk>>,
-}
-
-// SAFETY: it is plain memory; who reads and writes it when is ruled by the commands that use it.
-unsafe impl Send for SvmRegion {}
-// SAFETY: as above.
-unsafe impl Sync for SvmRegion {}
-
-impl SvmRegion {
-    /// Memory at an address, which reads as zeros; `None` if the program has something there, or no memory.
-    fn at(address: u64, len: usize) -> Option<Self> {
-        let wanted = std::ptr::without_provenance_mut::<c_void>(usize::try_from(address).ok()?);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE;
-        // SAFETY: it replaces no mapping of the program's.
-        let at = unsafe { libc::mmap(wanted, len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        if at == libc::MAP_FAILED {
-            return None;
-        }
-        let this = Self { at: at.cast(), len, shared: None };
-        // Kernels before Linux 4.17 take the address for a hint.
-        (at == wanted).then_some(this)
-    }
-
-    /// Shows these pages in the place of its own.
-    fn showing(mut self, pages: &Pages) -> Option<Self> {
-        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-        // SAFETY: an old length of 0 maps shared pages a second time, over pages that are ours alone.
-        let at = unsafe { libc::mremap(pages.at.cast(), 0, pages.len as usize, flags, self.at) };
-        self.shared = Some(Arc::clone(&pages.bulk));
-        (at == self.at.cast()).then_some(self)
-    }
-
-    /// Whether it is the board's memory, too.
-    pub const fn is_shared(&self) -> bool {
-        self.shared.is_some()
-    }
-
-    /// Where it begins.
-    pub const fn as_ptr(&self) -> *mut u8 {
-        self.at
-    }
-}
-
-impl Drop for SvmRegion {
-    fn drop(&mut self) {
-        // SAFETY: mapped so in `at`, and no command uses it any more.
-        unsafe { libc::munmap(self.at.cast(), self.len) };
-    }
-}
 
 /// Whole pages of memory that both the program and the board see.
 struct Pages {
@@ -144,7 +81,7 @@ pub fn allocate(context: &Ref<Context>, flags: u64, size: usize) -> Result<*mut 
         let (remote, address) = ask(board, flags, size as u64, pages.as_ref())?;
         let region = SvmRegion::at(address, pages.as_ref().map_or(size, |pages| pages.len as usize));
         let region = match &pages {
-            Some(pages) => region.and_then(|region| region.showing(pages)),
+            Some(pages) => region.and_then(|region| region.showing(&pages.bulk, pages.at)),
             None => region,
         };
         let Some(region) = region else {
@@ -190,23 +127,4 @@ pub fn free(context: &Ref<Context>, pointer: *const c_void) -> Option<Ref<Buffer
     let mut live = lock(LIVE.get());
     let is_own = live.get(&pointer.addr()).is_some_and(|buffer| buffer.context.handle() == context.handle());
     if is_own { live.remove(&pointer.addr()) } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_where_it_was_wanted_and_replaces_nothing() {
-        let free = SvmRegion::at(0x5a00_0000_0000, 10_000).unwrap();
-        assert_eq!(free.as_ptr().addr(), 0x5a00_0000_0000);
-        // SAFETY: its own bytes.
-        unsafe { free.as_ptr().add(9_999).write(7) };
-        assert!(SvmRegion::at(0x5a00_0000_1000, 1).is_none(), "it is in use");
-        assert!(SvmRegion::at(0x5a00_0000_0001, 1).is_none(), "no page begins there");
-        drop(free);
-        let again = SvmRegion::at(0x5a00_0000_1000, 1).unwrap();
-        // SAFETY: its own byte.
-        assert_eq!(unsafe { again.as_ptr().read() }, 0);
-    }
 }
