@@ -208,6 +208,8 @@ bool keys_admit(void) {
   if (!is_claim && asked.kind != KIND_SESSION_RELEASE) return true;
   if (!keys_proven()) {
     drop(COUNTER_AUTH_UNTAGGED);
+    // A flood of these in a host's name must not keep its own claim out: from now on the receiver knows that.
+    if (is_host(&asked.src) && pair(VAULT_CARD, number(&asked.src))) vouch(number(&asked.src), VAULT_CARD, false);
     frame_refuse(KIND_SESSION_REFUSE, ERROR_CODE_KEY_NEEDED, 0, 0);
     return false;
   }

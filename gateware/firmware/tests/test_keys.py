@@ -92,6 +92,18 @@ def test_the_receiver_has_the_key_of_who_has_claimed_and_of_who_claims(keyed):
     assert vouched()[host(OWNER)] == claims_key(OWNER)
 
 
+def test_claims_without_a_tag_keep_no_host_out(keyed):
+    """A flood of them in a host's name left its first claim no room at the receiver, which knew no key of it."""
+    bench = keyed()
+    bench.board.receive(bench.claim_frame(OWNER))
+    assert bench.board.vault.vouched() == {OWNER >> 24 & 0xFFFF: claims_key(OWNER)}
+    bench.clear()
+    bench.board.receive(bench.claim_frame(STRANGER))
+    assert len(bench.board.vault.vouched()) == 1, "no host with a key has this address"
+    bench.clear()
+    assert bench.claim(OWNER).dst == OWNER
+
+
 def test_each_byte_of_a_claim_counts(keyed):
     bench = keyed()
     right = bench.claim_with()

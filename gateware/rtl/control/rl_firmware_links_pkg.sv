@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 857cd6b15a4c0d9a. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 866fd09ede8bc7e4. Change that, not this.
 // code 28688, variables 6260, stack 336, free 30252 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_links_pkg;

@@ -38,6 +38,12 @@ impl Stranger {
         }
     }
 
+    /// The same, who says that this image is loaded.
+    #[must_use]
+    pub fn saying_of(self, image: &[u8]) -> Self {
+        Self { digest: *blake3::hash(image).as_bytes(), ..self }
+    }
+
     /// He hears a frame, and remembers it.
     pub fn hear(&mut self, frame: &Frame) {
         if let Ok(Tagged { packet, .. }) = Tagged::parse(frame)

@@ -611,6 +611,11 @@ module rl_card_sim
     .remote_o(remote),
     .remote_i(remote_rsp)
   );
-  rl_planted #(.DataW(DataW)) u_planted (.planted_i);
+  rl_planted #(
+    .DataW(DataW),
+    .Keys(Keys)
+  ) u_planted (
+    .planted_i
+  );
   assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;
 endmodule : rl_card_sim

@@ -2,7 +2,8 @@
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
 // u_shell, u_share and u_watch are those of the module around this one.
 module rl_planted #(
-  parameter int unsigned DataW = 64
+  parameter int unsigned DataW = 64,
+  parameter bit          Keys = 1'b0
 ) (
   input logic [7:0] planted_i  // Number of the bug, 0: none.
 );
@@ -16,6 +17,12 @@ module rl_planted #(
     always @(planted_i)
       if (planted_i == 8'd1)
         force u_shell.u_rx.gen_wide.u_analyzer.u_line.u_judge.epoch_q = 1'b1;
+  end
+  if (Keys) begin : gen_keys
+    // Any tag of a frame of a session is right.
+    always @(planted_i)
+      if (planted_i == 8'd12)
+        force u_shell.u_rx.gen_narrow.gen_keys.u_auth.right = 1'b1;
   end
   // A write that begins or ends within a word takes all of it.
   if (DataW < 512) begin : gen_lanes

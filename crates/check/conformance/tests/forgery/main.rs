@@ -2,8 +2,10 @@
 //! owner has not asked for, and counters name what was tried.
 #![allow(missing_docs, unreachable_pub)]
 
+mod gateware;
 mod generations;
 mod segment;
+mod sums;
 
 use rackloom_card::{Config, Pace};
 use rackloom_host::{ClaimOptions, Event, Host, OpError, OpId};
@@ -11,7 +13,7 @@ use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
 use rackloom_stranger::{ATTACKS, Attack, Seen, announce, kind};
 use rackloom_wire::{Counter, FLAG_AUTH, U32};
-use segment::{CARDS, Segment, stranger};
+use segment::{CARDS, Segment, Shape, stranger};
 
 /// What the cards have executed, written, activated and read, as they count it.
 fn deeds(segment: &Segment) -> [u64; 4] {
@@ -141,14 +143,17 @@ fn what_was_recorded_before_restarts_is_of_no_use_after_them() {
 /// The host has believed a forged announcement: the card tells its boot under a tag, and the claim succeeds at once.
 #[test]
 fn a_forged_boot_number_costs_a_claim_one_more_question() {
-    let mut segment = Segment::new(3);
-    segment.settle(Duration::from_millis(300), &mut None);
-    let is_announce = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::DiscoveryAnnounce) && f[6..12] == CARDS[0].0;
-    let lie = announce(segment.log.iter().find(is_announce).unwrap(), |a| a.boot = U32::new(999));
-    segment.host.handle_frame(segment.now, 0, lie);
-    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
-    let events = segment.settle(Duration::from_millis(10), &mut None);
-    assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+    for shape in [Shape::MODELS, gateware::SHAPE] {
+        let mut segment = Segment::of(shape, 3);
+        segment.settle(Duration::from_millis(300), &mut None);
+        let is_announce =
+            |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::DiscoveryAnnounce) && f[6..12] == CARDS[0].0;
+        let lie = announce(segment.log.iter().find(is_announce).unwrap(), |a| a.boot = U32::new(999));
+        segment.host.handle_frame(segment.now, 0, lie);
+        let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+        let events = segment.settle(Duration::from_millis(10), &mut None);
+        assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+    }
 }
 
 /// Pings had tags of a claim that was over, and the card had restarted since: it was taken for gone.
@@ -187,39 +192,42 @@ fn who_lacks_a_key_is_told_so_on_either_side() {
 /// A refusal under a tag that was recorded refuses nothing but the claim that it answered.
 #[test]
 fn a_recorded_refusal_refuses_no_later_claim() {
-    let mut segment = Segment::new(6);
-    // Another host with a key has the card, until its lease runs out.
-    let keys = segment::keyring().of_host(rackloom_stranger::Keyring::STRANGER, 1 << 40);
-    let config = rackloom_host::Config::simulated(keys.address([0; 3]), 7, 10_000_000_000);
-    let mut other = Host::new(rackloom_host::Config { keys: Some(keys), ..config });
-    let (mut time, mut asked) = (Instant::ZERO, false);
-    let mut claims = |frame: &Frame| {
-        time += Duration::from_micros(1);
-        other.handle_frame(time, 0, frame.clone());
-        if !asked && other.card(CARDS[0]).is_some() {
-            asked = true;
-            other.claim(time, CARDS[0], ClaimOptions::default());
-        }
-        let frames = std::iter::from_fn(|| other.poll(time));
-        frames.filter_map(|said| if let Output::Transmit(_, frame) = said { Some(frame) } else { None }).collect()
-    };
-    segment.settle(Duration::from_millis(300), &mut Some(&mut claims));
-    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
-    let events = segment.settle(Duration::from_millis(10), &mut None);
-    assert!(matches!(end_of(&events, op), Some(Err(OpError::Claimed { .. }))), "{events:?}");
-    let is_refusal = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::SessionRefuse) && f[..6] == segment.host.mac().0;
-    let recorded = segment.log.iter().find(is_refusal).expect("it was refused").clone();
-    assert!(recorded[14] & FLAG_AUTH != 0, "under a tag");
-    segment.settle(Duration::from_secs(6), &mut None);
+    for shape in [Shape::MODELS, gateware::SHAPE] {
+        let mut segment = Segment::of(shape, 6);
+        // Another host with a key has the card, until its lease runs out.
+        let keys = segment::keyring().of_host(rackloom_stranger::Keyring::STRANGER, 1 << 40);
+        let config = rackloom_host::Config::simulated(keys.address([0; 3]), 7, 10_000_000_000);
+        let mut other = Host::new(rackloom_host::Config { keys: Some(keys), ..config });
+        let (mut time, mut asked) = (Instant::ZERO, false);
+        let mut claims = |frame: &Frame| {
+            time += Duration::from_micros(1);
+            other.handle_frame(time, 0, frame.clone());
+            if !asked && other.card(CARDS[0]).is_some() {
+                asked = true;
+                other.claim(time, CARDS[0], ClaimOptions::default());
+            }
+            let frames = std::iter::from_fn(|| other.poll(time));
+            frames.filter_map(|said| if let Output::Transmit(_, frame) = said { Some(frame) } else { None }).collect()
+        };
+        segment.settle(Duration::from_millis(300), &mut Some(&mut claims));
+        let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+        let events = segment.settle(Duration::from_millis(10), &mut None);
+        assert!(matches!(end_of(&events, op), Some(Err(OpError::Claimed { .. }))), "{events:?}");
+        let is_refusal =
+            |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::SessionRefuse) && f[..6] == segment.host.mac().0;
+        let recorded = segment.log.iter().find(is_refusal).expect("it was refused").clone();
+        assert!(recorded[14] & FLAG_AUTH != 0, "under a tag");
+        segment.settle(Duration::from_secs(6), &mut None);
 
-    let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
-    let mut again = |frame: &Frame| {
-        // As it was, and with the number of the claim that is asked now.
-        let mut numbered = recorded.to_vec();
-        numbered[20..24].copy_from_slice(&frame[20..24]);
-        vec![recorded.clone(), numbered.into()]
-    };
-    let events = segment.settle(Duration::from_millis(10), &mut Some(&mut again));
-    assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
-    assert!(segment.attacks > 0 && segment.forged().wrong > 0, "{:?}", segment.forged());
+        let op = segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
+        let mut again = |frame: &Frame| {
+            // As it was, and with the number of the claim that is asked now.
+            let mut numbered = recorded.to_vec();
+            numbered[20..24].copy_from_slice(&frame[20..24]);
+            vec![recorded.clone(), numbered.into()]
+        };
+        let events = segment.settle(Duration::from_millis(10), &mut Some(&mut again));
+        assert_eq!(end_of(&events, op), Some(Ok(())), "{events:?}");
+        assert!(segment.attacks > 0 && segment.forged().wrong > 0, "{:?}", segment.forged());
+    }
 }

@@ -1,29 +1,78 @@
-//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, and a
-//! stranger who hears all, has every address, and is heard before anybody else.
+//! A segment on which everybody hears everything, in virtual time: a host with keys, two cards with keys, models or of
+//! gateware, and a stranger who hears all, has every address, and is heard before anybody else.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 use rackloom_card::{Config as CardConfig, Pace};
-use rackloom_host::{Config, Event, Forged, Host, Job, JobEvent, JobOptions, OpError};
+use rackloom_host::{Config, Event, Forged, Host, Job, JobEvent, JobOptions, OpError, Work};
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
 use rackloom_stranger::{Keyring, Stranger};
 use rackloom_swarm::Hashes;
-use rackloom_wire::{Counter, MacAddr};
+use rackloom_wire::{Counter, Head, Kind as FrameKind, MacAddr, Tagged};
+
+use crate::sums::Sums;
 
 pub const CARDS: [MacAddr; 2] = [MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2])];
 const HOST: u16 = 1;
-const TILES: usize = 6;
-/// Elements of a tile: several frames in each direction.
-const ELEMENTS: usize = 500;
+/// Who asks for counters.
+const OBSERVER: MacAddr = MacAddr([2, 0, 0, 0, 7, 7]);
 /// Time that a frame is under way.
 const HOP: Duration = Duration::from_micros(5);
 
 /// What a stranger makes of each frame that he hears: frames of his own.
 pub type Attack<'a> = dyn FnMut(&Frame) -> Vec<Frame> + 'a;
 
+/// What cards there are, and what they are given to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub kinds: [Kind; 2],
+    /// The first so many cards are the job's.
+    pub workers: usize,
+    pub job: Task,
+    pub tiles: usize,
+    pub elements: usize,
+    /// A bug of the cards of gateware, of those of `rl_planted`; 0: none.
+    pub planted: u8,
+}
+
+impl Shape {
+    /// Model cards, with several frames for each tile in each direction.
+    pub const MODELS: Self =
+        Self { kinds: [Kind::Model; 2], workers: 2, job: Task::Hash, tiles: 6, elements: 500, planted: 0 };
+}
+
+/// What a job computes, with a role of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    Hash,
+    /// Gateware has its role, too.
+    Add,
+}
+
+impl Task {
+    pub fn image(self) -> &'static [u8] {
+        rackloom_builtin_roles::image(if self == Self::Hash { "burn" } else { "vadd" }).unwrap()
+    }
+
+    fn work(self, tiles: usize, elements: usize) -> Box<dyn Work> {
+        match self {
+            Self::Hash => Box::new(Hashes::new(tiles, elements)),
+            Self::Add => Box::new(Sums::new(tiles, elements)),
+        }
+    }
+
+    fn check(self, work: Box<dyn Work>) -> Result<(), String> {
+        match self {
+            Self::Hash => Hashes::check(work),
+            Self::Add => Sums::check(work),
+        }
+    }
+}
+
 pub struct Segment {
+    shape: Shape,
     pub now: Instant,
     pub host: Host,
     pub cards: Vec<AnyCard>,
@@ -50,7 +99,12 @@ pub fn keyring() -> Keyring {
 
 impl Segment {
     pub fn new(seed: u64) -> Self {
+        Self::of(Shape::MODELS, seed)
+    }
+
+    pub fn of(shape: Shape, seed: u64) -> Self {
         let mut segment = Self {
+            shape,
             now: Instant::ZERO,
             host: host(seed, 1 << 40),
             cards: Vec::new(),
@@ -69,12 +123,16 @@ impl Segment {
     /// Power comes back: other boots, and an empty memory.
     pub fn restart_cards(&mut self) {
         self.boots += 1;
-        let boot = self.boots;
+        let (boot, shape) = (self.boots, self.shape);
         let card = |(unit, mac): (usize, MacAddr)| {
             let mut config = CardConfig::new(mac, Pace::Virtual);
             (config.unit, config.memory, config.boot, config.seed) = (unit as u16, 4 << 20, boot, boot.into());
             config.keys = Some(Keyring::of_card(mac, [HOST]));
-            Maker::shared().make(Kind::Model, config).unwrap()
+            let mut card = Maker::shared().make(shape.kinds[unit], config).unwrap();
+            if let AnyCard::Rtl(card) = &mut card {
+                card.plant(shape.planted);
+            }
+            card
         };
         self.cards = CARDS.into_iter().enumerate().map(card).collect();
     }
@@ -85,7 +143,26 @@ impl Segment {
         self.host = host(self.hosts, (1 << 40) + self.now.as_nanos());
     }
 
-    /// Sum of a counter over the cards.
+    /// The counters of a card, as it tells them to anybody.
+    pub fn told(&mut self, card: usize) -> Vec<u64> {
+        let (dst, src) = (CARDS[card], OBSERVER);
+        let ask = Head { dst, src, kind: FrameKind::SessionCountersGet, flags: 0, epoch: 0, seq: 0, addr: 0 };
+        let before = self.log.len();
+        // After a flood its queue may be full.
+        for _ in 0..10 {
+            self.cards[card].handle_frame(self.now, 0, ask.frame(&[]));
+            self.settle(Duration::from_millis(2), &mut None);
+            let told = self.log[before..].iter().filter_map(|frame| Tagged::parse(frame).ok());
+            let is_it = |t: &Tagged<'_>| t.packet.head.kind == FrameKind::SessionCounters && t.packet.head.src == dst;
+            if let Some(told) = told.into_iter().find(is_it) {
+                let values = told.packet.payload.chunks_exact(8);
+                return values.map(|value| u64::from_be_bytes(value.try_into().expect("eight bytes"))).collect();
+            }
+        }
+        panic!("{dst} does not tell its counters");
+    }
+
+    /// Sum of a counter over the cards that are models.
     pub fn count(&self, counter: Counter) -> u64 {
         self.cards.iter().filter_map(AnyCard::as_model).map(|card| card.counters().get(counter)).sum()
     }
@@ -97,11 +174,14 @@ impl Segment {
     /// Runs the job to its end; how long it took, or why it failed. All results are compared.
     pub fn run(&mut self, mut attack: Option<&mut Attack<'_>>) -> Result<Duration, OpError> {
         let began = self.now;
-        let image = Bytes::from_static(rackloom_builtin_roles::image("burn").unwrap());
+        let task = self.shape.job;
+        let image = Bytes::from_static(task.image());
         self.host.solicit(self.now, Duration::from_micros(100));
         self.settle(Duration::from_millis(1), &mut None);
-        let work = Box::new(Hashes::new(TILES, ELEMENTS));
-        let mut job = Job::start(self.now, &mut self.host, image, work, JobOptions::default());
+        let cards = Some(CARDS[..self.shape.workers].iter().copied().collect());
+        let options = JobOptions { cards, ..JobOptions::default() };
+        let work = task.work(self.shape.tiles, self.shape.elements);
+        let mut job = Job::start(self.now, &mut self.host, image, work, options);
         let limit = self.now + Duration::from_secs(30);
         while !job.is_over() {
             assert!(self.now < limit, "the job does not end: {job:?}");
@@ -119,7 +199,7 @@ impl Segment {
         let took = self.now - began;
         job.release(self.now, &mut self.host);
         self.settle(Duration::from_millis(2), &mut attack);
-        Hashes::check(job.into_work()).expect("and nobody says so");
+        task.check(job.into_work()).expect("and nobody says so");
         Ok(took)
     }
 
