@@ -4,7 +4,7 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use common::{Rack, patient};
+use common::{Rack, patient, wait_until};
 
 #[test]
 fn operations_run_on_a_rack_that_is_up_and_are_checked() {
@@ -67,6 +67,8 @@ fn what_cannot_be_done_is_explained() {
 #[test]
 fn gateware_works_in_groups_with_models() {
     let rack = Rack::up(&["--card", "rtl:2", "--card", "model:2", "--links", "full", "--memory", "64M"]);
+    // Gateware takes a while to start on a busy machine, and a command asks who has answered.
+    wait_until("all cards", || rack.json(&patient(&["ls"]))["cards"].as_array().map(Vec::len) == Some(4));
     let run = |args: &[&str]| rack.json(&patient(&[&["comm", "run"], args].concat()));
     for operation in [&["allreduce", "--count", "5000", "--type", "f32"][..], &["alltoall", "--count", "77"]] {
         let done = run(operation);
