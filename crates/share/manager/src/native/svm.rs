@@ -72,7 +72,8 @@ impl Svm {
     fn show(&mut self, space: &NativeSpace, size: u64, backing: Given) -> Result<(), Code> {
         let from = backing.as_mut_ptr();
         let fits = size.checked_next_multiple_of(PAGE) == Some(backing.len() as u64);
-        if !space.shares_memory || backing.arena().is_none() || !fits || !from.addr().is_multiple_of(PAGE as usize) {
+        // That it begins with a page the system checks.
+        if !space.shares_memory || backing.arena().is_none() || !fits {
             return Err(Code(CL_INVALID_VALUE));
         }
         let (len, to) = (backing.len(), self.at(0).cast_mut());
