@@ -19,9 +19,16 @@ unsafe impl Send for SvmRegion {}
 // SAFETY: as above.
 unsafe impl Sync for SvmRegion {}
 
+/// Below this nobody has memory, so that null pointers are found: Linux refuses it to all but root.
+const LOWEST: u64 = 64 << 10;
+
 impl SvmRegion {
-    /// Memory at an address, which reads as zeros; `None` if the program has something there, or no memory.
+    /// Memory at an address, which reads as zeros; `None` if the program has something there, or no memory, or nobody
+    /// has any there.
     pub fn at(address: u64, len: usize) -> Option<Self> {
+        if address < LOWEST {
+            return None;
+        }
         let wanted = std::ptr::without_provenance_mut::<c_void>(usize::try_from(address).ok()?);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE;
         // SAFETY: it replaces no mapping of the program's.
@@ -73,6 +80,7 @@ mod tests {
         unsafe { free.as_ptr().add(9_999).write(7) };
         assert!(SvmRegion::at(0x5a00_0000_1000, 1).is_none(), "it is in use");
         assert!(SvmRegion::at(0x5a00_0000_0001, 1).is_none(), "no page begins there");
+        assert!([0, 4096, u64::MAX, u64::MAX - 4095].iter().all(|at| SvmRegion::at(*at, 1).is_none()), "none is there");
         drop(free);
         let again = SvmRegion::at(0x5a00_0000_1000, 1).unwrap();
         // SAFETY: its own byte.

@@ -13,6 +13,7 @@ use rackloom_stranger::{ATTACKS, Attack, Seen};
 use rackloom_wire::Counter;
 
 use crate::segment::{Segment, Shape, Task, stranger};
+use crate::{DEEDS, named};
 
 pub const SHAPE: Shape =
     Shape { kinds: [Kind::Rtl, Kind::Model], workers: 1, job: Task::Add, tiles: 2, elements: 20, planted: 0 };
@@ -29,8 +30,6 @@ struct Outcome {
     /// All its counters.
     told: Vec<u64>,
 }
-
-const DEEDS: [Counter; 4] = [Counter::Launches, Counter::Writes, Counter::ImagesActivated, Counter::Reads];
 
 fn outcome(segment: &mut Segment, took: Duration) -> Outcome {
     let told = segment.told(GATEWARE);
@@ -76,31 +75,12 @@ fn trouble(calm: &Outcome, attacks: &[&Attack], planted: u8) -> Vec<String> {
         troubles.push(format!("{names:?}: {is:?} and not {was:?}"));
     }
     for (attack, sent) in attacks.iter().zip(sent) {
-        let counted = named(attack.seen, &under.told, &segment);
+        let counted = named(attack.seen, &segment.forged(), |counter| under.told[counter as usize]);
         if sent == 0 || counted == 0 {
             troubles.push(format!("{}: {sent} frames sent, and counted {counted}", attack.name));
         }
     }
     troubles
-}
-
-/// How often it was seen, by the card of gateware or by the host.
-fn named(seen: Seen, told: &[u64], segment: &Segment) -> u64 {
-    let forged = segment.forged();
-    let count = |counter: Counter| told[counter as usize];
-    match seen {
-        Seen::CardUntagged => count(Counter::AuthUntagged),
-        Seen::CardUnknown => count(Counter::AuthUnknown),
-        Seen::CardWrong => count(Counter::AuthWrong),
-        Seen::CardReplay => count(Counter::AuthReplay),
-        Seen::CardTruncated => count(Counter::DropTruncated),
-        Seen::CardKind => count(Counter::DropKind),
-        Seen::HostUntagged => forged.untagged,
-        Seen::HostWrong => forged.wrong,
-        Seen::HostReplayed => forged.replayed,
-        Seen::Harmless => 1,
-        Seen::Spoils => 0,
-    }
 }
 
 /// All attacks but that one and those that let no job end: one upon the card with one that shows elsewhere, if at all.

@@ -8,16 +8,36 @@ mod segment;
 mod sums;
 
 use rackloom_card::{Config, Pace};
-use rackloom_host::{ClaimOptions, Event, Host, OpError, OpId};
+use rackloom_host::{ClaimOptions, Event, Forged, Host, OpError, OpId};
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
 use rackloom_stranger::{ATTACKS, Attack, Seen, announce, kind};
 use rackloom_wire::{Counter, FLAG_AUTH, U32};
 use segment::{CARDS, Segment, Shape, stranger};
 
-/// What the cards have executed, written, activated and read, as they count it.
+/// Of what a card has executed, written, activated and read.
+const DEEDS: [Counter; 4] = [Counter::Launches, Counter::Writes, Counter::ImagesActivated, Counter::Reads];
+
+/// What the cards have done, as they count it.
 fn deeds(segment: &Segment) -> [u64; 4] {
-    [Counter::Launches, Counter::Writes, Counter::ImagesActivated, Counter::Reads].map(|c| segment.count(c))
+    DEEDS.map(|c| segment.count(c))
+}
+
+/// How often an attack was seen, by a card that counts so or by the host.
+fn named(seen: Seen, forged: &Forged, count: impl Fn(Counter) -> u64) -> u64 {
+    match seen {
+        Seen::CardUntagged => count(Counter::AuthUntagged),
+        Seen::CardUnknown => count(Counter::AuthUnknown),
+        Seen::CardWrong => count(Counter::AuthWrong),
+        Seen::CardReplay => count(Counter::AuthReplay),
+        Seen::CardTruncated => count(Counter::DropTruncated),
+        Seen::CardKind => count(Counter::DropKind),
+        Seen::HostUntagged => forged.untagged,
+        Seen::HostWrong => forged.wrong,
+        Seen::HostReplayed => forged.replayed,
+        Seen::Harmless => 1,
+        Seen::Spoils => 0,
+    }
 }
 
 /// How an operation has ended.
@@ -55,20 +75,8 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
                 continue;
             }
         };
-        let (forged, count) = (segment.forged(), |counter| segment.count(counter));
-        let named = match seen {
-            Seen::CardUntagged => count(Counter::AuthUntagged),
-            Seen::CardUnknown => count(Counter::AuthUnknown),
-            Seen::CardWrong => count(Counter::AuthWrong),
-            Seen::CardReplay => count(Counter::AuthReplay),
-            Seen::CardTruncated => count(Counter::DropTruncated),
-            Seen::CardKind => count(Counter::DropKind),
-            Seen::HostUntagged => forged.untagged,
-            Seen::HostWrong => forged.wrong,
-            Seen::HostReplayed => forged.replayed,
-            Seen::Harmless => 1,
-            Seen::Spoils => 0,
-        };
+        let forged = segment.forged();
+        let named = named(*seen, &forged, |counter| segment.count(counter));
         if segment.attacks == 0 || deeds(&segment) != done || under > took * 2 || named == 0 {
             failed.push(format!(
                 "{name}: {} frames sent, {forged:?}, counted {named}; deeds {:?} and not {done:?}; {under:?} and not {took:?}",

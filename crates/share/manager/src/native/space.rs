@@ -151,7 +151,8 @@ impl Space for NativeSpace {
 
     fn svm_cost(&self, size: u64) -> u64 {
         // What NVIDIA's runtime takes at least, and the pages of a processor's.
-        size.checked_next_multiple_of(if self.has_own_memory { svm::PAGE } else { 2 << 20 }).unwrap_or(u64::MAX)
+        let unit = if self.has_own_memory { svm::PAGE } else { 2 << 20 };
+        svm::room(size).and_then(|room| room.checked_next_multiple_of(unit)).unwrap_or(u64::MAX)
     }
 
     fn image_formats(&self, flags: u64, kind: u32) -> Result<Vec<ImageFormat>, Code> {

@@ -50,13 +50,17 @@ impl std::fmt::Debug for Svm {
     }
 }
 
+/// Bytes that are asked of the runtime for so many: whole pages, and one more for those before the first.
+pub(super) const fn room(size: u64) -> Option<u64> {
+    let Some(pages) = size.checked_next_multiple_of(PAGE) else { return None };
+    pages.checked_add(PAGE)
+}
+
 impl Svm {
     fn new(space: &NativeSpace, flags: u64, size: u64) -> Result<Self, Code> {
         let (table, context) = (space.table, space.context.raw());
         let (Some(alloc), true) = (table.clSVMAlloc, size > 0) else { return Err(Code(CL_INVALID_OPERATION)) };
-        // Whole pages, and one more for those before the first.
-        let room = size.checked_next_multiple_of(PAGE).and_then(|room| room.checked_add(PAGE));
-        let room = room.ok_or(Code(CL_INVALID_VALUE))?;
+        let room = room(size).ok_or(Code(CL_INVALID_VALUE))?;
         call!(table, clRetainContext(context))?;
         let context = Context::new(table, context);
         // SAFETY: the context lives.

@@ -103,9 +103,12 @@ fn quotas_hold_for_shared_virtual_memory() {
         assert_ne!(t.read(0, 0, 1).status, 0, "it was not made");
         t.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
     }
-    // Small ones count for what they cost the board.
-    let made = (0..).take_while(|memory| *memory < LIMITS.objects && svm(&t, *memory, 1).is_ok()).count();
-    assert!(made as u64 * (2 << 20) <= LIMITS.memory && made > 0, "{made} of 2 MiB");
+    // They count for what they cost the board, which rounds up, and is asked for a page more.
+    for (size, cost) in [(1, 2 << 20), (2 << 20, 4 << 20)] {
+        let t = daemon.client();
+        let made = (0..).take_while(|memory| *memory < LIMITS.objects && svm(&t, *memory, size).is_ok()).count();
+        assert_eq!(made as u64, (LIMITS.memory / cost).min(LIMITS.objects.into()), "of {size} bytes");
+    }
 }
 
 #[test]

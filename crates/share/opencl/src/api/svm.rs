@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use opencl_sys::*;
 
 use super::map::{check_flags, enqueue_map, enqueue_unmap, mapping};
+use super::memory::ACCESS;
 use super::status;
 use crate::callback::UserData;
 use crate::command::enqueue::enqueue;
@@ -19,8 +20,6 @@ use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
 use crate::objects::queue::Queue;
 use crate::objects::svm::{allocate, find, free};
-
-const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 
 /// The largest type of OpenCL C, to which memory may be asked to be aligned. It begins with a page anyway.
 const ALIGN_MAX: u32 = 128;

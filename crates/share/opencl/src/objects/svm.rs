@@ -4,6 +4,7 @@
 //! sees once it is mapped or unmapped, as for a buffer whose memory is the program's (OpenCL 3.0, section 5.6.2,
 //! coarse-grained). Where the board works in memory that both processes have, they have the same pages there, and see
 //! what is written at once (fine-grained).
+
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
