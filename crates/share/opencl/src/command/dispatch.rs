@@ -4,10 +4,11 @@
 //! the stream of a board is executed in order. Otherwise it is held: behind user events, events of other boards, and
 //! commands of the same queue that are held themselves. The session's own thread sends it later.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use rackloom_sync::lock;
 
 use crate::command::local::run_locally;
 use crate::command::send::{WINDOW, send};
@@ -22,11 +23,11 @@ use crate::stats;
 
 /// A command that is held back.
 struct Held {
-    command: Arc<Command>,
+    board: Arc<Board>,
+    /// Until a thread takes it, to send it or to fail it.
+    command: Mutex<Option<Arc<Command>>>,
     /// Events that it still waits for, and one more while it is set up.
     left: AtomicUsize,
-    /// Whether a thread sends it, or fails it.
-    claimed: AtomicBool,
 }
 
 /// Sends a command, or holds it back behind `blockers` and what it waits for; false if it failed at once, since
@@ -50,9 +51,10 @@ pub fn dispatch(command: Arc<Command>, mut blockers: Vec<Ref<Event>>, mode: Call
         if run_locally(&command, mode)? {
             return Ok(true);
         }
-        if let Err(why) = send(&command, command.submit) {
+        let (event, submit) = (command.event.clone(), command.submit);
+        if let Err(why) = send(command, submit) {
             // Parts that were sent still use the program's memory.
-            command.event.wait();
+            event.wait();
             // Something that it waits for may have failed meanwhile.
             return if why.0 == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST { Ok(false) } else { Err(why) };
         }
@@ -64,9 +66,10 @@ pub fn dispatch(command: Arc<Command>, mut blockers: Vec<Ref<Event>>, mode: Call
 
 fn hold(command: Arc<Command>, blockers: &[Ref<Event>]) {
     stats::HELD.add(1);
-    let held = Arc::new(Held { command, left: AtomicUsize::new(1), claimed: AtomicBool::new(false) });
+    let board = Arc::clone(&command.board);
+    let held = Arc::new(Held { board, command: Mutex::new(Some(command)), left: AtomicUsize::new(1) });
     let listed: Arc<dyn HeldCommand> = held.clone();
-    held.command.board.session.hold(Arc::downgrade(&listed));
+    held.board.session.hold(Arc::downgrade(&listed));
     for blocker in blockers {
         held.left.fetch_add(1, Ordering::AcqRel);
         if !blocker.depend(held.clone()) {
@@ -78,12 +81,12 @@ fn hold(command: Arc<Command>, blockers: &[Ref<Event>]) {
 
 impl Dependent for Held {
     fn board(&self) -> &Arc<Board> {
-        &self.command.board
+        &self.board
     }
 
     fn satisfied(self: Arc<Self>) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let session = Arc::clone(&self.command.board.session);
+            let session = Arc::clone(&self.board.session);
             session.release(self);
         }
     }
@@ -91,17 +94,18 @@ impl Dependent for Held {
 
 impl HeldCommand for Held {
     fn send(&self, submit: Submit) {
-        if self.claimed.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let submit = if submit == Submit::Now { Submit::Now } else { self.command.submit };
+        let Some(command) = lock(&self.command).take() else { return };
+        let submit = if submit == Submit::Now { Submit::Now } else { command.submit };
         // An error is the event's.
-        let _ = send(&self.command, submit);
+        let _ = send(command, submit);
     }
 
     fn fail(&self, why: Error) {
-        if !self.claimed.swap(true, Ordering::AcqRel) {
-            self.command.event.fail(why);
+        let command = lock(&self.command).take();
+        if let Some(command) = command {
+            let event = command.event.clone();
+            drop(command);
+            event.fail(why);
         }
     }
 }

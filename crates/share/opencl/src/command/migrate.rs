@@ -102,7 +102,7 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: HostRegion) -> Result<()> {
     let mut command = Command { board, event, waits: Vec::new(), kind, submit: Submit::Later, _keep: None };
     prepare(context, &mut command)?;
     command.board.session.check()?;
-    send(&Arc::new(command), Submit::Later)
+    send(Arc::new(command), Submit::Later)
 }
 
 /// The access of `clEnqueueMigrateMemObjects` to each buffer.

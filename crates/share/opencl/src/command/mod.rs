@@ -11,7 +11,7 @@ pub mod wait_list;
 
 use std::sync::Arc;
 
-use opencl_sys::{CL_FALSE, cl_bool, cl_int};
+use opencl_sys::{CL_FALSE, cl_bool};
 use rackloom_opencl_wire::{Area, Rect};
 
 use crate::command::launch::Launch;
@@ -22,7 +22,6 @@ use crate::objects::content::Access;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
-use crate::session::pending::{SentCommand, Times};
 use crate::session::stream::Submit;
 
 /// A command for a board. It holds all objects that it uses.
@@ -134,15 +133,5 @@ impl Kind {
             Self::Write { host, .. } | Self::Read { host, .. } => host.len() as u64,
             _ => 0,
         }
-    }
-}
-
-impl SentCommand for Command {
-    fn answered(&self) {
-        self.event.answered();
-    }
-
-    fn completed(&self, status: cl_int, times: Times) {
-        self.event.part_done(status, times);
     }
 }

@@ -34,16 +34,19 @@ const WINDOW_BLOCKING: u64 = 8 << 20;
 /// The same where the bus is as fast as the copies: enough pieces that neither waits for the other.
 const WINDOW_REGISTERED: u64 = 16 << 20;
 
-/// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended.
+/// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended. The
+/// command is let go before the program can learn of its end.
 ///
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
-pub fn send(command: &Arc<Command>, submit: Submit) -> Result<()> {
-    let sender = Sender { command, submit };
-    match sender.send() {
-        Ok(id) => command.event.sent(SentTo { board: Arc::clone(&command.board), id }),
+pub fn send(command: Arc<Command>, submit: Submit) -> Result<()> {
+    let (event, board) = (command.event.clone(), Arc::clone(&command.board));
+    let sent = Sender { command: &command, submit }.send();
+    drop(command);
+    match sent {
+        Ok(id) => event.sent(SentTo { board, id }),
         Err(why) => {
-            command.event.abandon(why);
+            event.abandon(why);
             return Err(why);
         }
     }
@@ -152,7 +155,8 @@ impl Sender<'_> {
         let board = &self.command.board;
         board.take_room()?;
         self.command.event.add_part();
-        let pending = Pending { command: Arc::clone(self.command) as _, finish, moving };
+        let (progress, uses) = (self.command.event.clone(), Arc::clone(self.command));
+        let pending = Pending { progress, _uses: uses, finish, moving };
         board.operate(waits, submit, op, tail, pending)
     }
 

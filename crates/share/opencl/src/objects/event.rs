@@ -22,12 +22,12 @@ use rackloom_sync::{lock, wait};
 
 use crate::callback::{self, Call};
 use crate::error::{Error, Result, ensure};
-use crate::handle::{Live, ObjectKind, Ref};
+use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
 use crate::process::PerProcess;
 use crate::session::board::Board;
-use crate::session::pending::Times;
+use crate::session::pending::{Progress, Times};
 
 /// An event.
 pub struct Event {
@@ -191,25 +191,6 @@ impl Event {
     pub fn add_part(&self) {
         self.unanswered.fetch_add(1, Ordering::AcqRel);
         lock(&self.state).parts += 1;
-    }
-
-    /// The reply to a part has come; [`Self::part_done`] follows when its data have arrived, too.
-    pub fn answered(&self) {
-        self.unanswered.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    /// A part has ended, at `times` (begun, ended).
-    pub fn part_done(&self, status: cl_int, times: Times) {
-        let mut state = lock(&self.state);
-        if let Some((started, ended)) = times {
-            let t = &mut state.times;
-            t.started = if t.started == 0 { started } else { t.started.min(started) };
-            t.ended = t.ended.max(ended);
-        }
-        if state.failure == CL_SUCCESS {
-            state.failure = status;
-        }
-        self.less_parts(state);
     }
 
     /// All parts were sent, the last one as `place`.
@@ -383,6 +364,26 @@ impl Event {
             status if status < CL_COMPLETE => Err(Error(status)),
             _ => Ok(()),
         }
+    }
+}
+
+/// Parts of the command, as they are answered and end.
+impl Progress for Object<Event> {
+    fn answered(&self) {
+        self.unanswered.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn completed(&self, status: cl_int, times: Times) {
+        let mut state = lock(&self.state);
+        if let Some((started, ended)) = times {
+            let t = &mut state.times;
+            t.started = if t.started == 0 { started } else { t.started.min(started) };
+            t.ended = t.ended.max(ended);
+        }
+        if state.failure == CL_SUCCESS {
+            state.failure = status;
+        }
+        self.less_parts(state);
     }
 }
 

@@ -4,15 +4,15 @@
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
 use rackloom_sync::lock;
 
 use crate::copier::{Direction, copier};
 use crate::error::{Error, Result};
-use crate::session::pending::{Finish, InFlight, Pending, Times};
+use crate::session::pending::{Finish, InFlight, Pending, Progress, Times};
 use crate::stats;
 
 /// How bulk data reach this process.
@@ -29,7 +29,7 @@ pub enum Completion {
     /// An operation has ended at the manager, and its bulk has not arrived yet.
     Late(Pending, Times),
     /// An operation has ended, and text was printed before that.
-    Ended(Pending, cl_int, Times),
+    Ended(Arc<dyn Progress>, cl_int, Times),
     /// Kernels have printed this.
     Text(Box<[u8]>),
 }
@@ -50,26 +50,33 @@ impl Pending {
         let needs_bulk = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
         if needs_bulk && status == CL_SUCCESS && transport == Transport::Tcp {
             in_flight.give_room();
-            self.command.answered();
+            self.progress.answered();
             return Some(Completion::Late(self, times));
         }
-        let status =
-            if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
+        let (progress, status) = self.settle(status, tail);
         // A thread that finds the board idle may rely on the data being there.
         in_flight.give_room();
-        self.command.answered();
+        progress.answered();
         if is_behind_text {
-            return Some(Completion::Ended(self, status, times));
+            return Some(Completion::Ended(progress, status, times));
         }
-        self.command.completed(status, times);
+        progress.completed(status, times);
         None
+    }
+
+    /// Does what is left to be done with the data of an operation that has ended, and lets go what it used. Gives what
+    /// is to learn of the end, and with which status.
+    fn settle(self, status: cl_int, tail: &[u8]) -> (Arc<dyn Progress>, cl_int) {
+        let taken = if status == CL_SUCCESS { self.finish.take(tail) } else { Err(Error(status)) };
+        (self.progress, taken.err().map_or(CL_SUCCESS, |e| e.0))
     }
 
     /// The connection is lost.
     pub fn lost(self, in_flight: &InFlight, why: Error) {
-        in_flight.give_room();
         in_flight.remove_bytes(self.moving);
-        self.command.ended(why.0, None);
+        let (progress, status) = self.settle(why.0, &[]);
+        in_flight.give_room();
+        progress.ended(status, None);
     }
 }
 
@@ -121,10 +128,10 @@ impl Completion {
     fn finish(self) {
         match self {
             Self::Late(pending, times) => {
-                let status = pending.finish.take(&[]).err().map_or(CL_SUCCESS, |e| e.0);
-                pending.command.completed(status, times);
+                let (progress, status) = pending.settle(CL_SUCCESS, &[]);
+                progress.completed(status, times);
             }
-            Self::Ended(pending, status, times) => pending.command.completed(status, times),
+            Self::Ended(progress, status, times) => progress.completed(status, times),
             Self::Text(text) => write_all(&text),
         }
     }
@@ -221,5 +228,71 @@ fn write_all(mut text: &[u8]) {
                 _ => return,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::Any;
+    use std::sync::Weak;
+
+    use super::*;
+
+    /// Looks whether what an operation used still exists, whenever the program could learn of its end.
+    #[derive(Default)]
+    struct Watch {
+        used: Mutex<Weak<String>>,
+        seen: Mutex<Vec<bool>>,
+    }
+
+    impl Watch {
+        fn look(&self) {
+            let is_there = lock(&self.used).upgrade().is_some();
+            lock(&self.seen).push(is_there);
+        }
+    }
+
+    impl Progress for Watch {
+        fn answered(&self) {
+            self.look();
+        }
+
+        fn completed(&self, _: cl_int, _: Times) {
+            self.look();
+        }
+    }
+
+    /// What is seen at the end of an operation that ends by `end`.
+    fn seen(end: impl FnOnce(Pending, &InFlight)) -> Vec<bool> {
+        let watch = Arc::new(Watch::default());
+        let uses = Arc::new(String::from("a kernel"));
+        *lock(&watch.used) = Arc::downgrade(&uses);
+        let progress: Arc<dyn Progress> = watch.clone();
+        let uses: Arc<dyn Any + Send + Sync> = uses;
+        let in_flight = InFlight::default();
+        in_flight.take_room(1).unwrap();
+        end(Pending { progress, _uses: uses, finish: Finish::Nothing, moving: 0 }, &in_flight);
+        assert_eq!(in_flight.count(), 0);
+        std::mem::take(&mut lock(&watch.seen))
+    }
+
+    #[test]
+    fn what_an_operation_used_is_let_go_before_its_end_is_seen() {
+        let done = |is_behind_text| {
+            seen(|pending, in_flight| {
+                let left = pending.done(in_flight, Transport::SharedMemory, is_behind_text, CL_SUCCESS, None, &[]);
+                assert_eq!(left.is_some(), is_behind_text);
+                left.into_iter().for_each(Completion::finish);
+            })
+        };
+        assert_eq!(done(false), [false, false]);
+        assert_eq!(done(true), [false, false]);
+        let lost = seen(|pending, in_flight| pending.lost(in_flight, Error(CL_DEVICE_NOT_AVAILABLE)));
+        assert_eq!(lost, [false, false]);
+        let late = seen(|pending, in_flight| {
+            in_flight.give_room();
+            Completion::Late(pending, None).finish();
+        });
+        assert_eq!(late, [false]);
     }
 }

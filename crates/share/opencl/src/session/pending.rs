@@ -1,5 +1,6 @@
 //! Operations that were sent and have not ended.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,8 +17,8 @@ use crate::mapping::Mapping;
 /// When an operation began and ended, in nanoseconds of this process' `CLOCK_MONOTONIC`.
 pub type Times = Option<(u64, u64)>;
 
-/// A command with operations at the manager. It keeps all that they use.
-pub trait SentCommand: Send + Sync {
+/// What learns how a command's operations at the manager get on.
+pub trait Progress: Send + Sync {
     /// The reply to an operation has come; [`Self::completed`] follows when its data have arrived.
     fn answered(&self);
 
@@ -33,7 +34,10 @@ pub trait SentCommand: Send + Sync {
 
 /// One operation of a command.
 pub struct Pending {
-    pub command: Arc<dyn SentCommand>,
+    pub progress: Arc<dyn Progress>,
+    /// What it uses. That is let go before the program can learn of the end, for the program may rely on its being
+    /// gone: a program whose kernels are released and have ended is built again.
+    pub _uses: Arc<dyn Any + Send + Sync>,
     pub finish: Finish,
     /// Bytes of bulk that it counts for in [`InFlight::bytes`].
     pub moving: u64,
