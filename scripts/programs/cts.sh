@@ -2,7 +2,8 @@
 # Khronos' conformance tests (OpenCL-CTS) on PoCL alone and through a manager. Prints how many pass each way, and each
 # test whose outcome differs; fails if one passes on PoCL alone and fails through Rackloom. The tests are fetched.
 #   scripts/programs/cts.sh [SUITE...]    default: buffers events profiling printf api compiler basic; of images:
-#   cl_copy_images cl_fill_images cl_get_info cl_read_write_images kernel_image_methods samplerless_reads image_streams
+#   cl_copy_images cl_fill_images cl_get_info cl_read_write_images kernel_image_methods samplerless_reads image_streams;
+#   of command buffers: cl_khr_command_buffer
 #   WAYS="native shared tcp" for TCP as well. WIMPY=1: shorter tests, where the suite has them. LIMIT: seconds a test
 #   (300).
 #   RESULTS=1 only prints what was run before. RACKLOOM_PROGRAMS and the rest as in programs.sh.

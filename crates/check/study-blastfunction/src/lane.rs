@@ -12,6 +12,7 @@ use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_device_id, cl_map_flags, cl_mem_flags, cl_uchar};
 
 use crate::error::{BenchError, Result};
+use crate::recorded::Recorded;
 
 /// A kernel that does as little as there is: NVIDIA's compiler cannot take one with nothing in it.
 const SOURCE: &str = "kernel void empty(int x) { if (x) return; }";
@@ -98,6 +99,15 @@ impl Lane {
         // SAFETY: one dimension of one item; the argument is set.
         unsafe { self.queue.enqueue_nd_range_kernel(self.empty.get(), 1, null(), &raw const one, null(), &[]) }?;
         Ok(())
+    }
+
+    /// Records so many launches; none if the device has no command buffers.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub(crate) fn record(&self, launches: usize) -> Result<Option<Recorded>> {
+        let platform = Device::new(self.context.default_device()).platform()?;
+        Recorded::new(platform, self.queue.get(), self.empty.get(), launches)
     }
 
     /// Waits for all.

@@ -8,6 +8,7 @@ mod sample;
 
 pub mod lane;
 pub mod overhead;
+mod recorded;
 pub mod sharing;
 
 pub mod site;

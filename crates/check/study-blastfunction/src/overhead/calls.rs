@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::sample::{in_turn, timed};
 
 /// How many rows these are.
-pub(super) const ROWS: usize = 4;
+pub(super) const ROWS: usize = 5;
 
 /// Kernels of a batch.
 const BATCH: usize = 10;
 
 impl Bench<'_> {
-    /// Blocking calls of 64 bytes, an empty kernel, and ten in a batch.
+    /// Blocking calls of 64 bytes, an empty kernel, and ten in a batch and in a command buffer.
     pub(super) fn calls(&mut self) -> Result<()> {
         let effort = self.effort(200, 4000, 1000);
         let lanes = &self.lanes;
@@ -31,10 +31,26 @@ impl Bench<'_> {
         };
         let one = in_turn(effort, |way| launch(way, 1))?;
         let batch = in_turn(effort, |way| Ok(launch(way, BATCH)? / BATCH as f64))?;
+        let mut recorded = Vec::new();
+        for lane in lanes {
+            recorded.push(lane.record(BATCH)?);
+        }
+        let recorded = in_turn(effort, |way| match &recorded[way] {
+            Some(commands) => {
+                let all = timed(|| {
+                    commands.enqueue()?;
+                    lanes[way].finish()
+                })?;
+                Ok(all / BATCH as f64)
+            }
+            // What the program would do there.
+            None => Ok(launch(way, BATCH)? / BATCH as f64),
+        })?;
         self.row("call", "blocking write of 64 B".into(), Some(64), write);
         self.row("call", "blocking read of 64 B".into(), Some(64), read);
         self.row("call", "empty kernel and finish".into(), None, one);
         self.row("call", "each of ten kernels".into(), None, batch);
+        self.row("call", "each of ten recorded kernels".into(), None, recorded);
         Ok(())
     }
 }

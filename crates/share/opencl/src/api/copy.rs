@@ -7,15 +7,86 @@ use opencl_sys::*;
 
 use super::rect::{overlap, rect, within};
 use super::status;
-use super::transfer::{buffer, check_bounds, check_place, place};
+use super::transfer::{buffer_at, check_bounds, check_place};
 use crate::command::migrate::access_of;
 use crate::command::wait_list::WaitList;
 use crate::command::{CallMode, Kind};
-use crate::error::ensure;
-use crate::handle::get;
+use crate::error::{Result, ensure};
+use crate::handle::{Ref, get};
 use crate::info::list;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
+
+/// A copy between buffers, each with the byte where it begins.
+pub fn copy(
+    queue: &Ref<Queue>,
+    (from, from_offset): (cl_mem, usize),
+    (to, to_offset): (cl_mem, usize),
+    size: usize,
+) -> Result<Kind> {
+    let (from, to) = (buffer_at(queue, from)?, buffer_at(queue, to)?);
+    check_bounds(&from, from_offset, size)?;
+    check_bounds(&to, to_offset, size)?;
+    let (from_offset, to_offset) = (from.offset + from_offset as u64, to.offset + to_offset as u64);
+    let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
+    let overlap = from.handle() == to.handle() && from_offset.abs_diff(to_offset) < size as u64;
+    ensure(!overlap, CL_MEM_COPY_OVERLAP)?;
+    let len = size as u64;
+    Ok(if size == 0 { Kind::Marker } else { Kind::Copy { from, from_offset, to, to_offset, len } })
+}
+
+/// A box of a buffer: its origin, and bytes of a row and of a slice, as the calls have them.
+#[derive(Clone, Copy)]
+pub struct BoxIn {
+    pub mem: cl_mem,
+    pub origin: *const usize,
+    pub row_pitch: usize,
+    pub slice_pitch: usize,
+}
+
+/// A copy of a box between buffers.
+///
+/// # Safety
+/// The origins and `region` are null or good for reading three numbers.
+pub unsafe fn copy_rect(queue: &Ref<Queue>, from: BoxIn, to: BoxIn, region: *const usize) -> Result<Kind> {
+    let find = |place: BoxIn| {
+        let buffer = buffer_at(queue, place.mem)?;
+        // SAFETY: as the caller says.
+        let rect = unsafe { rect(place.origin, region, place.row_pitch, place.slice_pitch) }?;
+        let rect = within(&buffer, rect)?;
+        Result::Ok((buffer, rect))
+    };
+    let ((from, source), (to, target)) = (find(from)?, find(to)?);
+    if from.handle() == to.handle() {
+        let same = source.row_pitch == target.row_pitch && source.slice_pitch == target.slice_pitch;
+        ensure(same, CL_INVALID_VALUE)?;
+    }
+    let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
+    ensure(from.handle() != to.handle() || !overlap(&source, &target), CL_MEM_COPY_OVERLAP)?;
+    Ok(Kind::CopyRect { from, source, to, target })
+}
+
+/// A pattern of `pattern_size` bytes into a buffer, from `offset` on.
+///
+/// # Safety
+/// `pattern` is null or good for reading so many bytes.
+pub unsafe fn fill(
+    queue: &Ref<Queue>,
+    (mem, offset): (cl_mem, usize),
+    (pattern, pattern_size): (*const c_void, usize),
+    size: usize,
+) -> Result<Kind> {
+    let buffer = buffer_at(queue, mem)?;
+    check_bounds(&buffer, offset, size)?;
+    let fits = pattern_size.is_power_of_two() && pattern_size <= 128;
+    ensure(!pattern.is_null() && fits, CL_INVALID_VALUE)?;
+    ensure(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE)?;
+    // SAFETY: as the caller says.
+    let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
+    let (offset, len) = (buffer.offset + offset as u64, size as u64);
+    let to = Buffer::root(&buffer).clone();
+    Ok(if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len, pattern } })
+}
 
 pub unsafe extern "C" fn clEnqueueCopyBuffer(
     queue: cl_command_queue,
@@ -30,21 +101,8 @@ pub unsafe extern "C" fn clEnqueueCopyBuffer(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, from) = place(queue, from)?;
-        let to = buffer(to)?;
-        check_place(&queue, &to)?;
-        check_bounds(&from, from_offset, size)?;
-        check_bounds(&to, to_offset, size)?;
-        let waits = wait_list.waits(&queue.context)?;
-        let (from_offset, to_offset) = (from.offset + from_offset as u64, to.offset + to_offset as u64);
-        let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
-        let overlap = from.handle() == to.handle() && from_offset.abs_diff(to_offset) < size as u64;
-        ensure(!overlap, CL_MEM_COPY_OVERLAP)?;
-        let len = size as u64;
-        let kind = if size == 0 { Kind::Marker } else { Kind::Copy { from, from_offset, to, to_offset, len } };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, kind, CallMode::NonBlocking)
-    })
+    let make = |queue: &Ref<Queue>| copy(queue, (from, from_offset), (to, to_offset), size);
+    status(|| wait_list.command(queue, CL_COMMAND_COPY_BUFFER, make))
 }
 
 pub unsafe extern "C" fn clEnqueueCopyBufferRect(
@@ -62,26 +120,13 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
+    let from = BoxIn { mem: from, origin: from_origin, row_pitch: from_row_pitch, slice_pitch: from_slice_pitch };
+    let to = BoxIn { mem: to, origin: to_origin, row_pitch: to_row_pitch, slice_pitch: to_slice_pitch };
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, from) = place(queue, from)?;
-        let to = buffer(to)?;
-        check_place(&queue, &to)?;
-        // SAFETY: the program's, as the specification asks.
-        let source = within(&from, unsafe { rect(from_origin, region, from_row_pitch, from_slice_pitch) }?)?;
-        // SAFETY: as above.
-        let target = within(&to, unsafe { rect(to_origin, region, to_row_pitch, to_slice_pitch) }?)?;
-        let waits = wait_list.waits(&queue.context)?;
-        if from.handle() == to.handle() {
-            let same = source.row_pitch == target.row_pitch && source.slice_pitch == target.slice_pitch;
-            ensure(same, CL_INVALID_VALUE)?;
-        }
-        let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
-        ensure(from.handle() != to.handle() || !overlap(&source, &target), CL_MEM_COPY_OVERLAP)?;
-        let kind = Kind::CopyRect { from, source, to, target };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { copy_rect(queue, from, to, region) };
+    status(|| wait_list.command(queue, CL_COMMAND_COPY_BUFFER_RECT, make))
 }
 
 pub unsafe extern "C" fn clEnqueueFillBuffer(
@@ -97,20 +142,9 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        check_bounds(&buffer, offset, size)?;
-        let fits = pattern_size.is_power_of_two() && pattern_size <= 128;
-        ensure(!pattern.is_null() && fits, CL_INVALID_VALUE)?;
-        ensure(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE)?;
-        let waits = wait_list.waits(&queue.context)?;
-        // SAFETY: as above.
-        let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
-        let (offset, len) = (buffer.offset + offset as u64, size as u64);
-        let to = Buffer::root(&buffer).clone();
-        let kind = if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len, pattern } };
-        wait_list.enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { fill(queue, (mem, offset), (pattern, pattern_size), size) };
+    status(|| wait_list.command(queue, CL_COMMAND_FILL_BUFFER, make))
 }
 
 pub unsafe extern "C" fn clEnqueueMigrateMemObjects(

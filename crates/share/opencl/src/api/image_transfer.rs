@@ -7,7 +7,7 @@ use opencl_sys::*;
 use rackloom_opencl_wire::Area;
 
 use super::status;
-use super::transfer::{any_place, buffer, check_bounds, check_place, check_readable, check_writable, place};
+use super::transfer::{buffer_at, check_bounds, check_place, check_readable, check_writable};
 use crate::command::wait_list::WaitList;
 use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
@@ -20,10 +20,18 @@ use crate::objects::queue::Queue;
 
 /// A queue, and an image that its device can use.
 pub fn image_place(queue: cl_command_queue, image: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>, ImageView)> {
-    let (queue, image) = any_place(queue, image)?;
+    let queue = get::<Queue>(queue)?;
+    let (image, view) = image_at(&queue, image)?;
+    Ok((queue, image, view))
+}
+
+/// An image that a queue's device can use.
+fn image_at(queue: &Ref<Queue>, image: cl_mem) -> Result<(Ref<Buffer>, ImageView)> {
+    let image = get::<Buffer>(image)?;
+    check_place(queue, &image)?;
     let view = image.image.ok_or(Error(CL_INVALID_MEM_OBJECT))?;
     ensure(queue.device.has_images(), CL_INVALID_OPERATION)?;
-    Ok((queue, image, view))
+    Ok((image, view))
 }
 
 /// An area of an image as the program describes it.
@@ -127,6 +135,85 @@ pub unsafe extern "C" fn clEnqueueWriteImage(
     unsafe { transfer((queue, image), [origin, region], here, WaitList::new(num_waits, waits, event), blocking, make) }
 }
 
+/// A copy of an area between images.
+///
+/// # Safety
+/// The origins and `region` are null or good for reading three numbers.
+pub unsafe fn copy_image(
+    queue: &Ref<Queue>,
+    (from, from_origin): (cl_mem, *const usize),
+    (to, to_origin): (cl_mem, *const usize),
+    region: *const usize,
+) -> Result<Kind> {
+    let ((from, view), (to, other)) = (image_at(queue, from)?, image_at(queue, to)?);
+    ensure(view.image.format == other.image.format, CL_IMAGE_FORMAT_MISMATCH)?;
+    // SAFETY: as the caller says.
+    let (source, target) = unsafe { (area(&view, from_origin, region)?, area(&other, to_origin, region)?) };
+    let overlap = (0..3).all(|at| source.origin[at].abs_diff(target.origin[at]) < source.region[at]);
+    ensure(from.handle() != to.handle() || !overlap, CL_MEM_COPY_OVERLAP)?;
+    Ok(Kind::CopyImage { from, source, to, target })
+}
+
+/// A copy of an area of an image into a buffer, from a byte on.
+///
+/// # Safety
+/// As of [`copy_image`].
+pub unsafe fn copy_image_to_buffer(
+    queue: &Ref<Queue>,
+    (from, from_origin): (cl_mem, *const usize),
+    (to, to_offset): (cl_mem, usize),
+    region: *const usize,
+) -> Result<Kind> {
+    let ((from, view), to) = (image_at(queue, from)?, buffer_at(queue, to)?);
+    // SAFETY: as the caller says.
+    let area = unsafe { area(&view, from_origin, region) }?;
+    check_bounds(&to, to_offset, view.bytes(area.region).iter().product())?;
+    let offset = to.offset + to_offset as u64;
+    Ok(Kind::CopyImageToBuffer { from, area, to: Buffer::root(&to).clone(), offset })
+}
+
+/// A copy of bytes of a buffer into an area of an image.
+///
+/// # Safety
+/// As of [`copy_image`].
+pub unsafe fn copy_buffer_to_image(
+    queue: &Ref<Queue>,
+    (from, from_offset): (cl_mem, usize),
+    (to, to_origin): (cl_mem, *const usize),
+    region: *const usize,
+) -> Result<Kind> {
+    let (from, (to, view)) = (buffer_at(queue, from)?, image_at(queue, to)?);
+    // SAFETY: as the caller says.
+    let area = unsafe { area(&view, to_origin, region) }?;
+    check_bounds(&from, from_offset, view.bytes(area.region).iter().product())?;
+    let offset = from.offset + from_offset as u64;
+    Ok(Kind::CopyBufferToImage { from: Buffer::root(&from).clone(), offset, to, area })
+}
+
+/// A colour into an area of an image.
+///
+/// # Safety
+/// As of [`copy_image`]; `color` is null or good for reading 16 bytes, of images of depths four.
+pub unsafe fn fill_image(
+    queue: &Ref<Queue>,
+    image: cl_mem,
+    color: *const c_void,
+    origin: *const usize,
+    region: *const usize,
+) -> Result<Kind> {
+    let (to, view) = image_at(queue, image)?;
+    ensure(!color.is_null(), CL_INVALID_VALUE)?;
+    // SAFETY: as the caller says.
+    let area = unsafe { area(&view, origin, region) }?;
+    // One number for depths, four for all other formats.
+    let bytes = if view.image.format.order == CL_DEPTH { 4 } else { 16 };
+    // SAFETY: as the caller says.
+    let mut given = unsafe { list(color.cast::<u8>(), bytes) };
+    given.resize(16, 0);
+    let color = given.try_into().expect("16 bytes");
+    Ok(Kind::FillImage { to, area, color })
+}
+
 pub unsafe extern "C" fn clEnqueueCopyImage(
     queue: cl_command_queue,
     from: cl_mem,
@@ -140,20 +227,9 @@ pub unsafe extern "C" fn clEnqueueCopyImage(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, from, view) = image_place(queue, from)?;
-        let to = get::<Buffer>(to)?;
-        let other = to.image.ok_or(Error(CL_INVALID_MEM_OBJECT))?;
-        check_place(&queue, &to)?;
-        ensure(view.image.format == other.image.format, CL_IMAGE_FORMAT_MISMATCH)?;
-        // SAFETY: as above.
-        let (source, target) = unsafe { (area(&view, from_origin, region)?, area(&other, to_origin, region)?) };
-        let waits = wait_list.waits(&queue.context)?;
-        let overlap = (0..3).all(|at| source.origin[at].abs_diff(target.origin[at]) < source.region[at]);
-        ensure(from.handle() != to.handle() || !overlap, CL_MEM_COPY_OVERLAP)?;
-        let kind = Kind::CopyImage { from, source, to, target };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_IMAGE, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { copy_image(queue, (from, from_origin), (to, to_origin), region) };
+    status(|| wait_list.command(queue, CL_COMMAND_COPY_IMAGE, make))
 }
 
 pub unsafe extern "C" fn clEnqueueCopyImageToBuffer(
@@ -169,18 +245,10 @@ pub unsafe extern "C" fn clEnqueueCopyImageToBuffer(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, from, view) = image_place(queue, from)?;
-        let to = buffer(to)?;
-        check_place(&queue, &to)?;
-        // SAFETY: as above.
-        let area = unsafe { area(&view, from_origin, region) }?;
-        check_bounds(&to, to_offset, view.bytes(area.region).iter().product())?;
-        let waits = wait_list.waits(&queue.context)?;
-        let offset = to.offset + to_offset as u64;
-        let kind = Kind::CopyImageToBuffer { from, area, to: Buffer::root(&to).clone(), offset };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make =
+        |queue: &Ref<Queue>| unsafe { copy_image_to_buffer(queue, (from, from_origin), (to, to_offset), region) };
+    status(|| wait_list.command(queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, make))
 }
 
 pub unsafe extern "C" fn clEnqueueCopyBufferToImage(
@@ -196,17 +264,10 @@ pub unsafe extern "C" fn clEnqueueCopyBufferToImage(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (from_queue, from) = place(queue, from)?;
-        let (queue, to, view) = image_place(from_queue.handle(), to)?;
-        // SAFETY: as above.
-        let area = unsafe { area(&view, to_origin, region) }?;
-        check_bounds(&from, from_offset, view.bytes(area.region).iter().product())?;
-        let waits = wait_list.waits(&queue.context)?;
-        let offset = from.offset + from_offset as u64;
-        let kind = Kind::CopyBufferToImage { from: Buffer::root(&from).clone(), offset, to, area };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make =
+        |queue: &Ref<Queue>| unsafe { copy_buffer_to_image(queue, (from, from_offset), (to, to_origin), region) };
+    status(|| wait_list.command(queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, make))
 }
 
 pub unsafe extern "C" fn clEnqueueFillImage(
@@ -221,19 +282,7 @@ pub unsafe extern "C" fn clEnqueueFillImage(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let (queue, to, view) = image_place(queue, image)?;
-        ensure(!color.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: as above.
-        let area = unsafe { area(&view, origin, region) }?;
-        let waits = wait_list.waits(&queue.context)?;
-        // One number for depths, four for all other formats.
-        let bytes = if view.image.format.order == CL_DEPTH { 4 } else { 16 };
-        // SAFETY: as above.
-        let mut given = unsafe { list(color.cast::<u8>(), bytes) };
-        given.resize(16, 0);
-        let color = given.try_into().expect("16 bytes");
-        let kind = Kind::FillImage { to, area, color };
-        wait_list.enqueue(&queue, CL_COMMAND_FILL_IMAGE, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { fill_image(queue, image, color, origin, region) };
+    status(|| wait_list.command(queue, CL_COMMAND_FILL_IMAGE, make))
 }

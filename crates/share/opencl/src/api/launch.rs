@@ -6,9 +6,9 @@ use rackloom_sync::lock;
 
 use super::status;
 use crate::api::transfer::check_place;
+use crate::command::Kind;
 use crate::command::launch::{Launch, Range};
 use crate::command::wait_list::WaitList;
-use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Ref, get};
 use crate::objects::kernel::Kernel;
@@ -25,11 +25,11 @@ pub unsafe extern "C" fn clEnqueueNDRangeKernel(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    // SAFETY: as this function's.
-    unsafe {
-        let wait_list = WaitList::new(num_waits, waits, event);
-        launch(queue, kernel, [offset, global, local], dimensions, wait_list, CL_COMMAND_NDRANGE_KERNEL)
-    }
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { launch(queue, kernel, [offset, global, local], dimensions) };
+    status(|| wait_list.command(queue, CL_COMMAND_NDRANGE_KERNEL, make))
 }
 
 pub unsafe extern "C" fn clEnqueueTask(
@@ -40,47 +40,44 @@ pub unsafe extern "C" fn clEnqueueTask(
     event: *mut cl_event,
 ) -> cl_int {
     let one = &raw const ONE;
-    // SAFETY: as this function's; each array has the one dimension.
-    unsafe {
-        let wait_list = WaitList::new(num_waits, waits, event);
-        launch(queue, kernel, [std::ptr::null(), one, one], 1, wait_list, CL_COMMAND_TASK)
-    }
+    // SAFETY: the program's, as the specification asks.
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
+    // SAFETY: each array has the one dimension.
+    let make = |queue: &Ref<Queue>| unsafe { launch(queue, kernel, [std::ptr::null(), one, one], 1) };
+    status(|| wait_list.command(queue, CL_COMMAND_TASK, make))
 }
 
 static ONE: usize = 1;
 
-unsafe fn launch(
-    queue: cl_command_queue,
+/// A launch of a kernel with its arguments as they are now; offset, global and local sizes as the calls have them.
+///
+/// # Safety
+/// Each array is null or good for reading as many numbers as dimensions.
+pub unsafe fn launch(
+    queue: &Ref<Queue>,
     kernel: cl_kernel,
     [offset, global, local]: [*const usize; 3],
     dimensions: cl_uint,
-    wait_list: WaitList,
-    command_type: cl_command_type,
-) -> cl_int {
-    status(|| {
-        let queue = get::<Queue>(queue)?;
-        let kernel = get::<Kernel>(kernel)?;
-        ensure(queue.context.handle() == kernel.context.handle(), CL_INVALID_CONTEXT)?;
-        let part = kernel.program.part(&queue.device).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
-        ensure(lock(&part.state).is_executable(), CL_INVALID_PROGRAM_EXECUTABLE)?;
-        ensure((1..=3).contains(&dimensions), CL_INVALID_WORK_DIMENSION)?;
-        // SAFETY: the program's, with as many numbers as dimensions.
-        let [offset, global, local] = unsafe { [offset, global, local].map(|p| numbers(p, dimensions)) };
-        // A launch of nothing ends as soon as it may begin.
-        let is_empty = global.is_none_or(|g| g[..dimensions as usize].contains(&0));
-        let range = Range {
-            dimensions: dimensions as u8,
-            offset: offset.unwrap_or([0; 3]),
-            global: global.unwrap_or([0; 3]),
-            local,
-        };
-        let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
-        let waits = wait_list.waits(&queue.context)?;
-        let launch = Launch::new(&kernel, range)?;
-        launch.buffers().try_for_each(|buffer| check_place(&queue, buffer))?;
-        let kind = if is_empty { Kind::Marker } else { Kind::Launch(launch) };
-        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::NonBlocking)
-    })
+) -> Result<Kind> {
+    let kernel = get::<Kernel>(kernel)?;
+    ensure(queue.context.handle() == kernel.context.handle(), CL_INVALID_CONTEXT)?;
+    let part = kernel.program.part(&queue.device).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
+    ensure(lock(&part.state).is_executable(), CL_INVALID_PROGRAM_EXECUTABLE)?;
+    ensure((1..=3).contains(&dimensions), CL_INVALID_WORK_DIMENSION)?;
+    // SAFETY: as the caller says.
+    let [offset, global, local] = unsafe { [offset, global, local].map(|p| numbers(p, dimensions)) };
+    // A launch of nothing ends as soon as it may begin.
+    let is_empty = global.is_none_or(|g| g[..dimensions as usize].contains(&0));
+    let range = Range {
+        dimensions: dimensions as u8,
+        offset: offset.unwrap_or([0; 3]),
+        global: global.unwrap_or([0; 3]),
+        local,
+    };
+    let range = if is_empty { range } else { check_range(queue, &kernel, range)? };
+    let launch = Launch::new(&kernel, range)?;
+    launch.buffers().try_for_each(|buffer| check_place(queue, buffer))?;
+    Ok(if is_empty { Kind::Marker } else { Kind::Launch(launch) })
 }
 
 /// One number for each dimension, and 0 for others.
@@ -114,10 +111,9 @@ fn check_range(queue: &Ref<Queue>, kernel: &Ref<Kernel>, mut range: Range) -> Re
         None => kernel.program.kernel_info(&queue.device, &kernel.name)?.work_group,
     };
     let wanted = (group.compiled[0] != 0).then_some(group.compiled);
-    let Some(mut local) = range.local else {
-        ensure(wanted.is_none(), CL_INVALID_WORK_GROUP_SIZE)?;
-        return Ok(range);
-    };
+    // Where the program gives none, a kernel's own size is taken, as the later texts of OpenCL 3.0 ask; older runtimes
+    // refuse that.
+    let Some(mut local) = range.local.or(wanted) else { return Ok(range) };
     local[dimensions..].fill(1);
     range.local = Some(local);
     ensure(wanted.is_none_or(|w| w == local), CL_INVALID_WORK_GROUP_SIZE)?;

@@ -2,6 +2,7 @@
 //! the rest to commands and objects.
 #![allow(unsafe_code)]
 
+pub mod command_buffer;
 pub mod context;
 pub mod copy;
 pub mod device;
@@ -17,6 +18,7 @@ pub mod platform;
 pub mod program;
 pub mod program_info;
 pub mod queue;
+pub mod record;
 mod rect;
 pub mod sampler;
 pub mod svm;

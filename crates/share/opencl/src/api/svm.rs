@@ -2,6 +2,7 @@
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use opencl_sys::*;
 
@@ -53,8 +54,13 @@ pub unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
 /// A queue of a device that has shared virtual memory.
 fn queue_with_svm(queue: cl_command_queue) -> Result<Ref<Queue>> {
     let queue = get::<Queue>(queue)?;
-    ensure(queue.device.svm() != 0, CL_INVALID_OPERATION)?;
+    check_svm(&queue)?;
     Ok(queue)
+}
+
+/// Checks that a queue's device has shared virtual memory.
+fn check_svm(queue: &Ref<Queue>) -> Result<()> {
+    ensure(queue.device.svm() != 0, CL_INVALID_OPERATION)
 }
 
 /// The function that frees memory in the library's place.
@@ -96,6 +102,54 @@ pub unsafe extern "C" fn clEnqueueSVMFree(
     })
 }
 
+/// A copy between shared virtual memory or the program's own, as it is when the command runs.
+///
+/// # Safety
+/// Memory of the program's own is left to the library until the command has ended.
+pub unsafe fn copy_memory(queue: &Ref<Queue>, to: *mut c_void, from: *const c_void, size: usize) -> Result<Kind> {
+    check_svm(queue)?;
+    ensure(!to.is_null() && !from.is_null(), CL_INVALID_VALUE)?;
+    ensure(to.addr().abs_diff(from.addr()) >= size, CL_MEM_COPY_OVERLAP)?;
+    let len = size as u64;
+    // SAFETY: as the caller says; what is copied from is only read.
+    let host = |at: *mut c_void| unsafe { HostRegion::linear(at.cast(), size) };
+    let write = |to, offset| Kind::Write { to, region: Region::Linear(offset), host: host(from.cast_mut()) };
+    let read = |from, offset| Kind::Read { from, region: Region::Linear(offset), host: host(to) };
+    Ok(match (find(&queue.context, to, size), find(&queue.context, from, size)) {
+        _ if size == 0 => Kind::Marker,
+        (Some((to, to_offset)), Some((from, from_offset))) => Kind::Copy { from, from_offset, to, to_offset, len },
+        (Some((to, offset)), None) => write(to, offset),
+        (None, Some((from, offset))) => read(from, offset),
+        // By way of the board, so that it happens in its turn.
+        (None, None) => {
+            let between = Buffer::new(queue.context.clone(), CL_MEM_READ_WRITE, len, HostSide::None, Vec::new());
+            let between = Object::new(queue.table(), between);
+            Kind::Sequence(Arc::new([write(between.clone(), 0), read(between, 0)]))
+        }
+    })
+}
+
+/// A pattern of `pattern_size` bytes into shared virtual memory.
+///
+/// # Safety
+/// `pattern` is null or good for reading so many bytes.
+pub unsafe fn fill_memory(
+    queue: &Ref<Queue>,
+    pointer: *mut c_void,
+    (pattern, pattern_size): (*const c_void, usize),
+    size: usize,
+) -> Result<Kind> {
+    check_svm(queue)?;
+    let fits = pattern_size.is_power_of_two() && pattern_size <= ALIGN_MAX as usize;
+    ensure(!pointer.is_null() && !pattern.is_null() && fits, CL_INVALID_VALUE)?;
+    let is_even = pointer.addr().is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size);
+    ensure(is_even, CL_INVALID_VALUE)?;
+    let (to, offset) = find(&queue.context, pointer, size).ok_or(Error(CL_INVALID_VALUE))?;
+    // SAFETY: as the caller says.
+    let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
+    Ok(if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len: size as u64, pattern } })
+}
+
 pub unsafe extern "C" fn clEnqueueSVMMemcpy(
     queue: cl_command_queue,
     blocking: cl_bool,
@@ -109,34 +163,10 @@ pub unsafe extern "C" fn clEnqueueSVMMemcpy(
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
-        let queue = queue_with_svm(queue)?;
-        ensure(!to.is_null() && !from.is_null(), CL_INVALID_VALUE)?;
-        ensure(to.addr().abs_diff(from.addr()) >= size, CL_MEM_COPY_OVERLAP)?;
-        let mut waits = wait_list.waits(&queue.context)?;
-        // SAFETY: as above; what is copied from is only read.
-        let host = |at: *mut c_void| unsafe { HostRegion::linear(at.cast(), size) };
-        let (target, source) = (find(&queue.context, to, size), find(&queue.context, from, size));
-        let kind = match (target, source) {
-            _ if size == 0 => Kind::Marker,
-            (Some((to, to_offset)), Some((from, from_offset))) => {
-                Kind::Copy { from, from_offset, to, to_offset, len: size as u64 }
-            }
-            (Some((to, offset)), None) => {
-                Kind::Write { to, region: Region::Linear(offset), host: host(from.cast_mut()) }
-            }
-            (None, Some((from, offset))) => Kind::Read { from, region: Region::Linear(offset), host: host(to) },
-            // By way of the board, so that it happens in its turn.
-            (None, None) => {
-                let context = queue.context.clone();
-                let between = Buffer::new(context, CL_MEM_READ_WRITE, size as u64, HostSide::None, Vec::new());
-                let between = Object::new(queue.table(), between);
-                let (region, from) = (Region::Linear(0), host(from.cast_mut()));
-                let write = Kind::Write { to: between.clone(), region, host: from };
-                let first = enqueue(&queue, CL_COMMAND_SVM_MEMCPY, waits, write, CallMode::NonBlocking)?;
-                waits = vec![first];
-                Kind::Read { from: between, region, host: host(to) }
-            }
-        };
+        let queue = get::<Queue>(queue)?;
+        // SAFETY: as above.
+        let kind = unsafe { copy_memory(&queue, to, from, size) }?;
+        let waits = wait_list.waits(&queue.context)?;
         wait_list.enqueue(&queue, CL_COMMAND_SVM_MEMCPY, waits, kind, CallMode::of(blocking))
     })
 }
@@ -153,19 +183,9 @@ pub unsafe extern "C" fn clEnqueueSVMMemFill(
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
     let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
-    status(|| {
-        let queue = queue_with_svm(queue)?;
-        let fits = pattern_size.is_power_of_two() && pattern_size <= ALIGN_MAX as usize;
-        ensure(!pointer.is_null() && !pattern.is_null() && fits, CL_INVALID_VALUE)?;
-        let is_even = pointer.addr().is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size);
-        ensure(is_even, CL_INVALID_VALUE)?;
-        let waits = wait_list.waits(&queue.context)?;
-        let (to, offset) = find(&queue.context, pointer, size).ok_or(Error(CL_INVALID_VALUE))?;
-        // SAFETY: as above.
-        let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
-        let kind = if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len: size as u64, pattern } };
-        wait_list.enqueue(&queue, CL_COMMAND_SVM_MEMFILL, waits, kind, CallMode::NonBlocking)
-    })
+    // SAFETY: as above.
+    let make = |queue: &Ref<Queue>| unsafe { fill_memory(queue, pointer, (pattern, pattern_size), size) };
+    status(|| wait_list.command(queue, CL_COMMAND_SVM_MEMFILL, make))
 }
 
 pub unsafe extern "C" fn clEnqueueSVMMap(

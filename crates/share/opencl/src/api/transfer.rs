@@ -25,9 +25,16 @@ pub fn buffer(mem: cl_mem) -> Result<Ref<Buffer>> {
 
 /// A queue, and a buffer that its device can use.
 pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>)> {
-    let (queue, memory) = any_place(queue, mem)?;
-    ensure(memory.image.is_none(), CL_INVALID_MEM_OBJECT)?;
-    Ok((queue, memory))
+    let queue = get::<Queue>(queue)?;
+    let buffer = buffer_at(&queue, mem)?;
+    Ok((queue, buffer))
+}
+
+/// A buffer that a queue's device can use.
+pub fn buffer_at(queue: &Ref<Queue>, mem: cl_mem) -> Result<Ref<Buffer>> {
+    let buffer = buffer(mem)?;
+    check_place(queue, &buffer)?;
+    Ok(buffer)
 }
 
 /// The same with a buffer or an image.

@@ -1,6 +1,7 @@
 //! Commands: what the program enqueues, with all that it needs until it has ended.
 
 pub mod build;
+pub mod command_buffer;
 pub mod dispatch;
 pub mod enqueue;
 pub mod launch;
@@ -82,6 +83,8 @@ pub enum Kind {
     Migrate { buffers: Vec<Memory>, access: Access },
     /// A kernel.
     Launch(Launch),
+    /// Several commands, each behind the one before it. An event ends with the last.
+    Sequence(Arc<[Self]>),
 }
 
 impl CallMode {
@@ -124,6 +127,7 @@ impl Kind {
             Self::Unmap { buffer, .. } => vec![update(buffer)],
             Self::Migrate { buffers, access } => buffers.iter().map(|b| (b.clone(), *access)).collect(),
             Self::Launch(launch) => launch.uses(),
+            Self::Sequence(kinds) => kinds.iter().flat_map(Self::uses).collect(),
         }
     }
 
@@ -131,6 +135,7 @@ impl Kind {
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Write { host, .. } | Self::Read { host, .. } => host.len() as u64,
+            Self::Sequence(kinds) => kinds.iter().map(Self::bytes).sum(),
             _ => 0,
         }
     }

@@ -41,7 +41,7 @@ const WINDOW_REGISTERED: u64 = 16 << 20;
 /// A command in its wait list failed; a quota is used up; the connection is lost.
 pub fn send(command: Arc<Command>, submit: Submit) -> Result<()> {
     let (event, board) = (command.event.clone(), Arc::clone(&command.board));
-    let sent = Sender { command: &command, submit }.send();
+    let sent = Sender { command: &command, submit }.send(&command.kind);
     drop(command);
     match sent {
         Ok(id) => event.sent(SentTo { board, id }),
@@ -59,8 +59,8 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    fn send(&self) -> Result<EventId> {
-        match &self.command.kind {
+    fn send(&self, kind: &Kind) -> Result<EventId> {
+        match kind {
             Kind::Marker | Kind::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
             Kind::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
             Kind::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
@@ -113,6 +113,13 @@ impl Sender<'_> {
                 self.operate(Op::Unmap { buffer: self.id(buffer)?, offset, len }, Finish::Nothing)
             }
             Kind::Launch(launch) => launch.send(&self.command.board, |op| self.operate(op, Finish::Nothing)),
+            // The board does in their order what is sent to it.
+            Kind::Sequence(kinds) => {
+                let Some((last, before)) = kinds.split_last() else { return self.send(&Kind::Marker) };
+                let first = Self { submit: Submit::Later, ..*self };
+                before.iter().try_for_each(|kind| first.send(kind).map(|_| ()))?;
+                self.send(last)
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 //! one.
 #![allow(unsafe_code)]
 
-use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
+use opencl_sys::{
+    CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_queue, cl_command_type, cl_event, cl_uint,
+};
 
 use crate::command::enqueue::enqueue;
 use crate::command::{CallMode, Kind};
@@ -48,6 +50,19 @@ impl WaitList {
             // SAFETY: as `new` was promised.
             unsafe { put(self.own, Object::list(event)) };
         }
+    }
+
+    /// Enqueues the command that `make` gives for the queue, behind the events of the list, and gives its own.
+    pub fn command(
+        self,
+        queue: cl_command_queue,
+        command_type: cl_command_type,
+        make: impl FnOnce(&Ref<Queue>) -> Result<Kind>,
+    ) -> Result<()> {
+        let queue = get::<Queue>(queue)?;
+        let kind = make(&queue)?;
+        let waits = self.waits(&queue.context)?;
+        self.enqueue(&queue, command_type, waits, kind, CallMode::NonBlocking)
     }
 
     /// Enqueues a command behind events that [`Self::waits`] gave, and gives its own. A blocking one has ended on

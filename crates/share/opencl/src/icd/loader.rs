@@ -8,6 +8,7 @@ use opencl_sys::*;
 use crate::api::status;
 use crate::error::ensure;
 use crate::handle::{self, Ref};
+use crate::icd::extensions;
 use crate::icd::table::{self, TABLE};
 use crate::info::put;
 use crate::objects::platform::Platform;
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn extension(name: *const c_char) -> *mut c_void {
         b"clIcdGetPlatformIDsKHR" => get_ids as *mut c_void,
         b"clIcdGetFunctionAddressForPlatformKHR" => function as *mut c_void,
         b"clIcdSetPlatformDispatchDataKHR" => set_loader_data as *mut c_void,
-        _ => std::ptr::null_mut(),
+        other => extensions::find(other),
     }
 }
 

@@ -4,6 +4,7 @@
 //! functions exported here only call others that are not exported, and nothing else refers to them.
 #![allow(unsafe_code, non_snake_case)]
 
+mod extensions;
 pub mod loader;
 pub mod table;
 

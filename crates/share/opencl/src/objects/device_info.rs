@@ -35,6 +35,9 @@ const EXTENSIONS: [&str; 26] = [
     "cles_khr_int64",
 ];
 
+/// The extension that is the library's own, on all devices, and the version of it that the library speaks.
+pub const COMMAND_BUFFERS: (&str, cl_version) = ("cl_khr_command_buffer", make_version(0, 9, 8));
+
 /// Optional features of OpenCL C that need no support of this library.
 const FEATURES: [&str; 12] = [
     "__opencl_c_images",
@@ -219,6 +222,11 @@ impl Values {
         // The library orders commands, whatever the board can do.
         let queues = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
         self.ulong(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, queues);
+        self.ulong(CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, queues);
+        self.ulong(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, 0);
+        let recorded = CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR;
+        let recorded = recorded | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+        self.ulong(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, recorded);
         // In the library's clock.
         self.size(CL_DEVICE_PROFILING_TIMER_RESOLUTION, 1);
         self.text(CL_DEVICE_BUILT_IN_KERNELS, "");
@@ -261,12 +269,15 @@ impl Values {
         self.set(CL_DEVICE_OPENCL_C_FEATURES, keep_named(&features, &FEATURES));
 
         let theirs = self.string(CL_DEVICE_EXTENSIONS);
-        let names: Vec<&str> = theirs.split_whitespace().filter(|e| EXTENSIONS.contains(e)).collect();
+        let mut names: Vec<&str> = theirs.split_whitespace().filter(|e| EXTENSIONS.contains(e)).collect();
         let listed = self.0.get(&CL_DEVICE_EXTENSIONS_WITH_VERSION).cloned().unwrap_or_default();
         let mut with_version = keep_named(&listed, &names);
         if with_version.is_empty() {
             with_version = names.iter().flat_map(|name| name_version(name, make_version(1, 0, 0))).collect();
         }
+        let (name, version) = COMMAND_BUFFERS;
+        names.push(name);
+        with_version.extend(name_version(name, version));
         self.text(CL_DEVICE_EXTENSIONS, &names.join(" "));
         self.set(CL_DEVICE_EXTENSIONS_WITH_VERSION, with_version);
     }
@@ -396,7 +407,7 @@ mod tests {
             false,
         ));
         assert_eq!(values.number(CL_DEVICE_PIPE_SUPPORT), 0);
-        assert_eq!(values.string(CL_DEVICE_EXTENSIONS), "cl_khr_fp64");
+        assert_eq!(values.string(CL_DEVICE_EXTENSIONS), "cl_khr_fp64 cl_khr_command_buffer");
         assert_eq!(values.0[&CL_DEVICE_OPENCL_C_FEATURES], other);
         assert_eq!(
             (values.number(CL_DEVICE_GLOBAL_MEM_SIZE), values.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE)),
