@@ -3,7 +3,7 @@
     cts.py run FILE SUITE        writes a line "TEST OUTCOME" for each test, and to FILE.log what they said
     cts.py table FOLDER SUITE... the counts of outcomes, and on stderr each test whose outcomes differ
 
-Each test is a process, so that one that crashes takes no other with it. It has LIMIT seconds.
+Each test is a process, so that one that crashes takes no other with it. It has LIMIT seconds. JOBS run at once (1).
 """
 
 import os
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 WAYS = ("native", "shared", "tcp")
@@ -21,10 +22,12 @@ def run(file, suite):
     listed = subprocess.run([suite, "--list"], capture_output=True, text=True, check=True).stdout
     tests = [found[1] for line in listed.splitlines() if (found := re.fullmatch(r"\s+(\w+)", line))]
     with open(file, "w") as outcomes, open(f"{file}.log", "w") as log:
-        for test in tests:
-            outcome, said = one(suite, test)
-            print(test, outcome, file=outcomes, flush=True)
-            print(f"==== {test}\n{said}\n==== {test} {outcome}", file=log, flush=True)
+        with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
+            under_way = {pool.submit(one, suite, test): test for test in tests}
+            for ended in as_completed(under_way):
+                test, (outcome, said) = under_way[ended], ended.result()
+                print(test, outcome, file=outcomes, flush=True)
+                print(f"==== {test}\n{said}\n==== {test} {outcome}", file=log, flush=True)
 
 
 def one(suite, test):

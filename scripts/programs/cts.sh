@@ -5,7 +5,7 @@
 #   cl_copy_images cl_fill_images cl_get_info cl_read_write_images kernel_image_methods samplerless_reads image_streams;
 #   of command buffers: cl_khr_command_buffer
 #   WAYS="native shared tcp" for TCP as well. WIMPY=1: shorter tests, where the suite has them. LIMIT: seconds a test
-#   (300).
+#   (300). JOBS: tests at once (1).
 #   RESULTS=1 only prints what was run before. RACKLOOM_PROGRAMS and the rest as in programs.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
