@@ -125,13 +125,12 @@ module rl_collective_memory
   assign r_resp_o = {Ports{r_resp}};
   assign r_last_o = {Ports{r_last}};
 
-  logic memory_busy;
   rl_bridge_memory #(
     .DataW(DataW)
   ) u_memory (
     .clk_i,
     .rst_ni,
-    .busy_o(memory_busy),
+    .busy_o,
     .failed_o,
     .awvalid_i(aw_valid),
     .awready_o(aw_ready),
@@ -159,10 +158,9 @@ module rl_collective_memory
     .axi_o,
     .axi_i
   );
-  assign busy_o = memory_busy || writes_q || b_owed || r_owed;
 
   logic unused;
-  assign unused = ^{unused_b_count, unused_r_count};
+  assign unused = ^{unused_b_count, unused_r_count, b_owed, r_owed};
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (rst_ni && b_valid) WriteHasOwner_A : assert (b_owed);
   always_ff @(posedge clk_i) if (rst_ni && r_valid) ReadHasOwner_A : assert (r_owed);
