@@ -231,7 +231,7 @@ async def nothing_begins_after_a_stop_and_what_has_begun_ends(dut):
 
 
 @cocotb.test()
-async def what_memory_cannot_do_is_told_to_who_asked(dut):
+async def who_asked_learns_what_memory_could_not_do(dut):
     bench = made(dut)
     await bench.start()
     await bench.until(lambda: all(port.writes >= 4 for port in bench.ports))
@@ -243,7 +243,7 @@ async def what_memory_cannot_do_is_told_to_who_asked(dut):
     for port in bench.ports:
         port.asks = False
     await bench.until(lambda: all(port.is_idle for port in bench.ports))
-    assert dut.failed_o.value, "it is told until a reset"
+    assert dut.failed_o.value, "until a reset"
 
 
 @pytest.mark.parametrize("ports,width", [(3, 64), (2, 256)])
