@@ -23,7 +23,13 @@ int main(int argc, char **argv) {
         }
         for (int i = 0; i < 5000; i++) from[i] = i + rank + sums;
         /* In place, so that the operands would be lost with a result of some ranks alone. */
-        MPI_Allreduce(MPI_IN_PLACE, from, 5000, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (sums % 2) {
+            MPI_Request request;
+            MPI_Iallreduce(MPI_IN_PLACE, from, 5000, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Allreduce(MPI_IN_PLACE, from, 5000, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        }
         for (int i = 0; i < 5000; i++)
             if (from[i] != size * (i + sums) + size * (size - 1) / 2) {
                 fprintf(stderr, "rank %d: sum %d is wrong\n", rank, sums);
