@@ -29,7 +29,7 @@ fn built() -> &'static Path {
         let mut make = Command::new("make");
         make.args(["-s", "-C"]).arg(crates().join("api/comm/mpi"));
         succeeds(make.arg(format!("LIB={}", library.display())).arg(format!("OUT={}", out.display())));
-        for name in ["collectives", "begun", "left", "loss"] {
+        for name in ["collectives", "begun", "kept", "left", "loss"] {
             let source = crates().join(format!("cli/tests/mpi/{name}.c"));
             let mut compiler = Command::new("mpicc");
             compiler.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"]).arg(out.join(name));
@@ -131,6 +131,26 @@ fn random_mixes_of_calls_that_do_not_wait_are_as_without_cards() {
             assert!(starved || did >= 30, "seed {seed}, rank {rank}: {report}");
         }
         assert!(report.contains("rank 0: not MPI_Ibcast, 1 times: an argument is invalid"), "seed {seed}: {report}");
+    }
+}
+
+#[test]
+fn calls_that_are_started_again_are_as_without_cards() {
+    for number in 2..=4 {
+        let rack = Rack::up(&["--cards", "4", "--links", "full", "--memory", "64M"]);
+        let plain = finished(ranks(&rack, number, "kept", false));
+        let cards = finished(ranks(&rack, number, "kept", true));
+        assert_eq!((plain.code, cards.code), (0, 0), "{}\n{}", plain.stderr, cards.stderr);
+        assert_eq!(plain.stdout.lines().count(), 8 * 21);
+        for (plain, cards) in plain.stdout.lines().zip(cards.stdout.lines()) {
+            assert_eq!(plain, cards, "{number} ranks");
+        }
+        assert_eq!(plain.stdout.len(), cards.stdout.len());
+        // Sixteen of each round, and one that waits. A machine may let cards starve, as above.
+        for rank in 0..number {
+            let starved = cards.stderr.contains("vanished: silent");
+            assert!(starved || did(&cards.stderr, rank) == 8 * 17, "{}", cards.stderr);
+        }
     }
 }
 

@@ -35,8 +35,7 @@ static int cancelled(void *call, int complete) {
     return MPI_ERR_REQUEST;
 }
 
-/* What the library refuses at once. */
-static int is_invalid(const struct shim_call *call) {
+int shim_is_invalid(const struct shim_call *call) {
     const struct shim_args *a = &call->args;
     int is_root = call->group->rank == a->root, own = a->from != MPI_IN_PLACE, from = 0, to = 1;
     if (a->root < 0 || a->root >= call->group->size) return 1;
@@ -67,7 +66,7 @@ static void hold(MPI_Datatype *type, MPI_Datatype *held) {
     *type = *held;
 }
 
-static void hold_types(struct shim_call *call) {
+void shim_hold_types(struct shim_call *call) {
     struct shim_args *a = &call->args;
     int is_root = call->group->rank == a->root, own = a->from != MPI_IN_PLACE;
     switch (a->kind) {
@@ -100,7 +99,7 @@ int shim_begin(const struct shim_args *args, MPI_Request *request) {
     }
     struct shim_call *call = shim_called(args, 0);
     if (!call) return shim_library_begins(args, args->comm, request);
-    if (is_invalid(call)) {
+    if (shim_is_invalid(call)) {
         /* The program hears of it now, and the others by our vote. */
         call->refused = 1;
         shim_put(call);
@@ -108,7 +107,7 @@ int shim_begin(const struct shim_args *args, MPI_Request *request) {
     }
     int code = PMPI_Grequest_start(asked, released, cancelled, call, &call->request);
     if (code != MPI_SUCCESS) PMPI_Abort(args->comm, 1); /* The others wait for us. */
-    hold_types(call);
+    shim_hold_types(call);
     call->begun = 1;
     *request = call->request;
     shim_put(call);

@@ -74,6 +74,7 @@ int shim_shares(struct shim_call *call) {
     const struct shim_args *a = &call->args;
     int size = call->group->size, is_root = call->group->rank == a->root, in_place = a->from == MPI_IN_PLACE;
     int code = MPI_SUCCESS;
+    if (call->counts) return 0; /* It was started before. */
     switch (a->kind) {
     case SHIM_SCATTERV:
     case SHIM_GATHERV:
@@ -212,8 +213,10 @@ static const char *cannot(struct shim_call *call) {
     }
     /* An operation of another length than the buffers would read beyond them. */
     if (gives != (uint64_t)give || (call->get.blocks && gets != (uint64_t)get)) return "lengths differ between ranks";
-    if (call->give.blocks && !(call->given = shim_packed(&call->give, group->own))) return "its elements cannot be packed";
-    if (call->get.blocks && !(call->got = malloc((size_t)get + 1))) return "there is no memory";
+    if (call->give.blocks && !call->given) call->given = malloc((size_t)give + 1);
+    if (call->get.blocks && !call->got) call->got = malloc((size_t)get + 1);
+    if ((call->give.blocks && !call->given) || (call->get.blocks && !call->got)) return "there is no memory";
+    if (call->give.blocks && !shim_pack(call->given, &call->give, group->own)) return "its elements cannot be packed";
     return NULL;
 }
 
@@ -223,8 +226,10 @@ void shim_describe(struct shim_call *call) {
         call->why = "an argument is invalid";
         return;
     }
-    if (reduces(&call->args)) describe_reduction(call);
-    else describe_move(call);
+    if (!call->operation.kind) {
+        if (reduces(&call->args)) describe_reduction(call);
+        else describe_move(call);
+    }
     call->why = cannot(call);
 }
 

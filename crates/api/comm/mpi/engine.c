@@ -23,27 +23,48 @@ struct shim_group *shim_next(struct shim_group *group, struct shim_call **first)
     return group;
 }
 
+static void let_go_kept(struct shim_call *call) {
+    shim_let_go(call);
+    pthread_mutex_lock(&lock);
+    call->group->kept--;
+    pthread_cond_broadcast(&bell);
+    pthread_mutex_unlock(&lock);
+    free(call);
+}
+
 /* What becomes of a call that is over. */
 static void finish(struct shim_call *call) {
     struct shim_group *group = call->group;
-    shim_let_go(call);
-    int begun = call->begun, refused = call->refused;
+    int begun = call->begun, kept = call->kept, refused = call->refused;
     MPI_Request request = call->request;
+    int code = call->code;
+    if (!kept) shim_let_go(call);
     pthread_mutex_lock(&lock);
     group->first = call->next;
     if (!group->first) group->last = NULL;
     call->over = 1;
+    int dropped = call->dropped;
     pthread_cond_broadcast(&bell);
     pthread_mutex_unlock(&lock);
-    /* From here on whoever waits for it may have freed it. */
-    if (begun) PMPI_Grequest_complete(request);
+    /* From here on whoever waits for it may have freed it, or started it again. */
+    if (kept) shim_kept_over(kept, code);
+    else if (begun) PMPI_Grequest_complete(request);
+    if (dropped) let_go_kept(call);
     if (refused) free(call);
+}
+
+void shim_drop(struct shim_call *call) {
+    pthread_mutex_lock(&lock);
+    int over = call->over;
+    call->dropped = 1;
+    pthread_mutex_unlock(&lock);
+    if (over) let_go_kept(call);
 }
 
 /* Lets a group go whose communicator is gone, once its calls are over. */
 static int reaped(struct shim_group *group) {
     pthread_mutex_lock(&lock);
-    int ends = group->left && !group->first;
+    int ends = group->left && !group->first && !group->kept;
     for (struct shim_group **at = &groups; ends && *at; at = &(*at)->next)
         if (*at == group) {
             *at = group->next;
@@ -105,7 +126,7 @@ static void doze(uint64_t ns) {
 
 static int is_idle(void) {
     for (struct shim_group *group = groups; group; group = group->next)
-        if (group->first || group->left) return 0;
+        if (group->first || (group->left && !group->kept)) return 0;
     return 1;
 }
 
@@ -184,6 +205,9 @@ void shim_engine_end(void) {
 void shim_put(struct shim_call *call) {
     struct shim_group *group = call->group;
     pthread_mutex_lock(&lock);
+    call->state = SHIM_NEW;
+    call->over = call->did = call->code = 0;
+    call->next = NULL;
     if (group->last) group->last->next = call;
     else group->first = call;
     group->last = call;
@@ -211,6 +235,12 @@ void shim_add(struct shim_group *group) {
     pthread_mutex_lock(&lock);
     group->next = groups;
     groups = group;
+    pthread_mutex_unlock(&lock);
+}
+
+void shim_retain(struct shim_group *group) {
+    pthread_mutex_lock(&lock);
+    group->kept++;
     pthread_mutex_unlock(&lock);
 }
 

@@ -66,3 +66,46 @@ int shim_library_begins(const struct shim_args *a, MPI_Comm comm, MPI_Request *r
     }
     return MPI_ERR_INTERN;
 }
+
+#ifdef SHIM_INIT
+int shim_library_inits(const struct shim_args *a, MPI_Info info, MPI_Request *r) {
+    switch (a->kind) {
+    case SHIM_BARRIER: return SHIM_LIBRARY_INIT(Barrier)(a->comm, info, r);
+    case SHIM_BCAST: return SHIM_LIBRARY_INIT(Bcast)(a->to, a->to_count, a->to_type, a->root, a->comm, info, r);
+    case SHIM_SCATTER:
+        return SHIM_LIBRARY_INIT(Scatter)(a->from, a->from_count, a->from_type, a->to, a->to_count, a->to_type,
+                                          a->root, a->comm, info, r);
+    case SHIM_SCATTERV:
+        return SHIM_LIBRARY_INIT(Scatterv)(a->from, a->from_counts, a->from_displs, a->from_type, a->to, a->to_count,
+                                           a->to_type, a->root, a->comm, info, r);
+    case SHIM_GATHER:
+        return SHIM_LIBRARY_INIT(Gather)(a->from, a->from_count, a->from_type, a->to, a->to_count, a->to_type, a->root,
+                                         a->comm, info, r);
+    case SHIM_GATHERV:
+        return SHIM_LIBRARY_INIT(Gatherv)(a->from, a->from_count, a->from_type, a->to, a->to_counts, a->to_displs,
+                                          a->to_type, a->root, a->comm, info, r);
+    case SHIM_ALLGATHER:
+        return SHIM_LIBRARY_INIT(Allgather)(a->from, a->from_count, a->from_type, a->to, a->to_count, a->to_type,
+                                            a->comm, info, r);
+    case SHIM_ALLGATHERV:
+        return SHIM_LIBRARY_INIT(Allgatherv)(a->from, a->from_count, a->from_type, a->to, a->to_counts, a->to_displs,
+                                             a->to_type, a->comm, info, r);
+    case SHIM_ALLTOALL:
+        return SHIM_LIBRARY_INIT(Alltoall)(a->from, a->from_count, a->from_type, a->to, a->to_count, a->to_type,
+                                           a->comm, info, r);
+    case SHIM_ALLTOALLV:
+        return SHIM_LIBRARY_INIT(Alltoallv)(a->from, a->from_counts, a->from_displs, a->from_type, a->to, a->to_counts,
+                                            a->to_displs, a->to_type, a->comm, info, r);
+    case SHIM_REDUCE:
+        return SHIM_LIBRARY_INIT(Reduce)(a->from, a->to, a->to_count, a->to_type, a->op, a->root, a->comm, info, r);
+    case SHIM_ALLREDUCE:
+        return SHIM_LIBRARY_INIT(Allreduce)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info, r);
+    case SHIM_REDUCE_SCATTER:
+        return SHIM_LIBRARY_INIT(Reduce_scatter)(a->from, a->to, a->to_counts, a->to_type, a->op, a->comm, info, r);
+    case SHIM_REDUCE_SCATTER_BLOCK:
+        return SHIM_LIBRARY_INIT(Reduce_scatter_block)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info,
+                                                       r);
+    }
+    return MPI_ERR_INTERN;
+}
+#endif

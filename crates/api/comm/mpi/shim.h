@@ -44,6 +44,7 @@ struct shim_group {
     rl_comm cards;
     struct shim_call *first, *last;
     int left; /* The program has freed its communicator. */
+    int kept; /* Calls of it that can be started again. */
     struct shim_group *next;
 };
 void shim_groups_start(void);
@@ -72,9 +73,9 @@ struct shim_buffer {
 /* Bytes of an element, and of all; -1: the type is none. */
 int64_t shim_type_bytes(MPI_Datatype type);
 int64_t shim_bytes(const struct shim_buffer *buffer);
-/* The bytes one behind the other, to be freed; NULL: no memory, or MPI refuses. */
-void *shim_packed(const struct shim_buffer *buffer, MPI_Comm comm);
-/* An MPI error code. */
+/* Its bytes one behind the other; 0: MPI refuses. */
+int shim_pack(void *bytes, const struct shim_buffer *buffer, MPI_Comm comm);
+/* And back: an MPI error code. */
 int shim_unpack(const void *bytes, const struct shim_buffer *buffer, MPI_Comm comm);
 /* The card's type and operation; 0: it has none. */
 uint32_t shim_type(MPI_Datatype type, MPI_Op op);
@@ -117,6 +118,20 @@ struct shim_args {
 int shim_library(const struct shim_args *args);
 /* The same without waiting, among the ranks of comm. */
 int shim_library_begins(const struct shim_args *args, MPI_Comm comm, MPI_Request *request);
+/* And to be started again and again, if the library can: in MPI 4, or by an extension. */
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#if MPI_VERSION >= 4
+#define SHIM_INIT(name) MPI_##name##_init
+#define SHIM_LIBRARY_INIT(name) PMPI_##name##_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define SHIM_INIT(name) MPIX_##name##_init
+#define SHIM_LIBRARY_INIT(name) PMPIX_##name##_init
+#endif
+#ifdef SHIM_INIT
+int shim_library_inits(const struct shim_args *args, MPI_Info info, MPI_Request *request);
+#endif
 
 /* --- call.c: one collective, as cards do it --- */
 
@@ -146,28 +161,42 @@ struct shim_call {
     /* Of a call that the program does not wait for: what it waits for later. */
     int begun;
     MPI_Request request;
+    /* Of one that is started again and again: its number, which tells the program of its end. */
+    int kept;
     /* The program has got an error for it: it only tells the other ranks. */
     int refused;
     /* Under the engine's lock: whether it is over, and then whether cards did it (otherwise a call that the program waits
      * for is the library's), and its error code. */
     int over, did, code;
+    int dropped; /* The program has freed the request. */
     struct shim_call *next;
 };
 /* Whether cards may do it: a call that has to be put to the engine. NULL: the MPI library does it. */
 struct shim_call *shim_called(const struct shim_args *args, int may_wait);
 /* What has to be known of other ranks before it can be described: begins to ask; 0: nothing. */
 int shim_shares(struct shim_call *call);
-/* Describes the operation, with all that is known, and packs what this rank gives. */
+/* Describes the operation, with all that is known, unless it was before; and packs what this rank gives. */
 void shim_describe(struct shim_call *call);
 /* Whether all ranks mean the same, as a number. */
 int64_t shim_meant(const struct shim_call *call);
-/* Lets go of all but what the program waits for. */
+/* Lets go of what only a call under way needs. */
 void shim_let_go(struct shim_call *call);
 
 /* --- begun.c: calls of a program --- */
 
+/* Whether the library refuses it at once; and types that stay when the program frees its own. */
+int shim_is_invalid(const struct shim_call *call);
+void shim_hold_types(struct shim_call *call);
 int shim_run(const struct shim_args *args);
 int shim_begin(const struct shim_args *args, MPI_Request *request);
+
+/* --- kept.c: calls that are started again and again --- */
+
+void shim_kept_start(void);
+/* A request for it; 0: the MPI library has to make it. */
+int shim_keep(const struct shim_args *args, MPI_Request *request);
+/* The call of this number is over, with this error code. */
+void shim_kept_over(int number, int code);
 
 /* --- steps.c: how a call goes on --- */
 
@@ -182,6 +211,8 @@ void shim_engine_start(int threaded);
 void shim_engine_end(void);
 void shim_put(struct shim_call *call);
 void shim_wait(struct shim_call *call);
+/* Lets go of a call that could be started again, once it is over. */
+void shim_drop(struct shim_call *call);
 /* For a program that waits: whether any call is under way, and a sleep until one is over, or a little longer each time. */
 struct shim_patience {
     int looks;
@@ -192,6 +223,8 @@ void shim_nap(struct shim_patience *patience);
 /* A group that the engine is to serve; and one whose communicator the program has freed. */
 void shim_add(struct shim_group *group);
 void shim_leave(struct shim_group *group);
+/* A group that has one more call that can be started again. */
+void shim_retain(struct shim_group *group);
 /* The group after this one, NULL: the first, and its first call, if it has any; NULL: there is none. Steps may ask. */
 struct shim_group *shim_next(struct shim_group *group, struct shim_call **first);
 /* An operation that is not over within this time has failed. */

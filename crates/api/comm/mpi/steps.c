@@ -66,7 +66,9 @@ static void run(struct shim_call *call) {
     void *const to[1] = {call->got};
     on_card = call;
     call->state = SHIM_RUNNING;
-    if (rl_comm_begin(call->group->cards, &call->operation, from, to, &call->running) == RL_OK) return;
+    if ((call->running || rl_comm_prepare(call->group->cards, &call->operation, from, to, &call->running) == RL_OK) &&
+        rl_request_start(call->running) == RL_OK)
+        return;
     shim_break(rl_comm_error());
     call->mine[0] = 0;
     agree(call, 1, SHIM_CONFIRMING);

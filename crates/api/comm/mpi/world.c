@@ -114,6 +114,7 @@ static void start(int threads) {
         PMPI_Allreduce(&threaded, &begins, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         shim_engine_start(threaded);
         shim_groups_start();
+        shim_kept_start();
         shim_group_of(MPI_COMM_WORLD, 1);
     } else {
         if (seat) rl_seat_free(seat);

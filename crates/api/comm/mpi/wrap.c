@@ -1,7 +1,19 @@
-/* The collectives that cards do, by their MPI names: one that waits, and one that does not. */
+/* The collectives that cards do, by their MPI names: one that waits, one that does not, and one that is started again. */
 #include "shim.h"
 
 #define OF(...) __VA_ARGS__
+#define TEXT_OF(name) #name
+#define NAME_OF(name) TEXT_OF(name)
+#ifdef SHIM_INIT
+#define KEPT(waits, which, parameters, ...)                                                                            \
+    int SHIM_INIT(waits)(OF parameters MPI_Comm comm, MPI_Info info, MPI_Request *request) {                           \
+        const struct shim_args args = {                                                                                \
+            .kind = SHIM_##which, .name = NAME_OF(SHIM_INIT(waits)), .comm = comm, __VA_ARGS__};                       \
+        return shim_keep(&args, request) ? MPI_SUCCESS : shim_library_inits(&args, info, request);                     \
+    }
+#else
+#define KEPT(waits, which, parameters, ...)
+#endif
 #define COLLECTIVE(waits, begins, which, parameters, ...)                                                              \
     int MPI_##waits(OF parameters MPI_Comm comm) {                                                                     \
         const struct shim_args args = {.kind = SHIM_##which, .name = "MPI_" #waits, .comm = comm, __VA_ARGS__};        \
@@ -10,7 +22,8 @@
     int MPI_##begins(OF parameters MPI_Comm comm, MPI_Request *request) {                                              \
         const struct shim_args args = {.kind = SHIM_##which, .name = "MPI_" #begins, .comm = comm, __VA_ARGS__};       \
         return shim_begin(&args, request);                                                                             \
-    }
+    }                                                                                                                  \
+    KEPT(waits, which, parameters, __VA_ARGS__)
 
 #define FROM .from = from, .from_count = from_count, .from_type = from_type
 #define FROM_V .from = from, .from_counts = from_counts, .from_displs = from_displs, .from_type = from_type
