@@ -41,7 +41,7 @@ enum {
     RL_SIZE = 5,    /* Too much for a message, or for the cards' memory. */
     RL_TYPE = 6,    /* There is no such operation on such elements. */
     RL_FAILED = 7,  /* A card's program has failed: the text names the card, and whom it waited for. */
-    RL_TIMEOUT = 8, /* The operation was not done within its time. */
+    RL_TIMEOUT = 8, /* The operation was not done within its time; a process that is stopped is named. */
     RL_LOST = 9     /* A process of the group is gone, and named; the others can shrink. */
 };
 
@@ -98,8 +98,8 @@ int rl_comm_card(rl_comm comm, int rank, char *name, size_t room);
 int rl_comm_split(rl_comm comm, const int *colours, const int *keys, rl_comm *parts, int *count);
 
 /* The group of those who are left, once an operation has failed because a member was lost: cards that still answer, or
- * processes that run and have not freed the group, in their order. Of processes all who are left call it, each when an
- * operation has told it. The old group is still to be freed. Not for groups of seats. */
+ * processes that run and have not freed the group, in their order; not one that an operation has failed for as it was
+ * stopped, and is still. Of processes all who are left call it, each when an operation has told it. The old group is still to be freed. Not for groups of seats. */
 int rl_comm_shrink(rl_comm comm, rl_comm *left);
 
 /* Bytes that a rank gives, and gets. Either may be NULL. */

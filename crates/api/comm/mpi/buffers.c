@@ -31,20 +31,15 @@ static char *block_at(const struct shim_buffer *buffer, int block) {
     return (char *)buffer->at + before * extent;
 }
 
-void *shim_packed(const struct shim_buffer *buffer, MPI_Comm comm) {
+int shim_pack(void *bytes, const struct shim_buffer *buffer, MPI_Comm comm) {
     int room = (int)shim_bytes(buffer), at = 0;
-    char *bytes = malloc((size_t)room + 1);
-    for (int block = 0; bytes && block < buffer->blocks; block++) {
+    for (int block = 0; block < buffer->blocks; block++) {
         int count = (int)elements(buffer, block);
         if (count > 0 && PMPI_Pack(block_at(buffer, block), count, buffer->type, bytes, room, &at, comm) != MPI_SUCCESS)
-            at = -1, block = buffer->blocks;
+            return 0;
     }
     /* Libraries whose packed form has more than the elements are none for us. */
-    if (bytes && at != room) {
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
+    return at == room;
 }
 
 int shim_unpack(const void *bytes, const struct shim_buffer *buffer, MPI_Comm comm) {

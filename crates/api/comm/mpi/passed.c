@@ -7,7 +7,7 @@
         return PMPI_##name arguments;                  \
     }
 
-static const char NONE[] = "cards have no such operation", LATER[] = "it does not wait", PAIR[] = "it is between two ranks";
+static const char NONE[] = "cards have no such operation", PAIR[] = "it is between two ranks";
 
 PASS(Scan, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NONE)
 PASS(Exscan, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NONE)
@@ -15,42 +15,6 @@ PASS(Alltoallw,
      (const void *a, const int *n, const int *d, const MPI_Datatype *t, void *b, const int *m, const int *e,
       const MPI_Datatype *u, MPI_Comm c),
      (a, n, d, t, b, m, e, u, c), NONE)
-PASS(Ibarrier, (MPI_Comm c, MPI_Request *r), (c, r), LATER)
-PASS(Ibcast, (void *a, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request *r), (a, n, t, root, c, r), LATER)
-PASS(Igather,
-     (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, int root, MPI_Comm c, MPI_Request *r),
-     (a, n, t, b, m, u, root, c, r), LATER)
-PASS(Igatherv,
-     (const void *a, int n, MPI_Datatype t, void *b, const int *m, const int *d, MPI_Datatype u, int root, MPI_Comm c,
-      MPI_Request *r),
-     (a, n, t, b, m, d, u, root, c, r), LATER)
-PASS(Iscatter,
-     (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, int root, MPI_Comm c, MPI_Request *r),
-     (a, n, t, b, m, u, root, c, r), LATER)
-PASS(Iscatterv,
-     (const void *a, const int *n, const int *d, MPI_Datatype t, void *b, int m, MPI_Datatype u, int root, MPI_Comm c,
-      MPI_Request *r),
-     (a, n, d, t, b, m, u, root, c, r), LATER)
-PASS(Iallgather, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c, MPI_Request *r),
-     (a, n, t, b, m, u, c, r), LATER)
-PASS(Iallgatherv,
-     (const void *a, int n, MPI_Datatype t, void *b, const int *m, const int *d, MPI_Datatype u, MPI_Comm c,
-      MPI_Request *r),
-     (a, n, t, b, m, d, u, c, r), LATER)
-PASS(Ialltoall, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c, MPI_Request *r),
-     (a, n, t, b, m, u, c, r), LATER)
-PASS(Ialltoallv,
-     (const void *a, const int *n, const int *d, MPI_Datatype t, void *b, const int *m, const int *e, MPI_Datatype u,
-      MPI_Comm c, MPI_Request *r),
-     (a, n, d, t, b, m, e, u, c, r), LATER)
-PASS(Ireduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c, MPI_Request *r),
-     (a, b, n, t, o, root, c, r), LATER)
-PASS(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
-     (a, b, n, t, o, c, r), LATER)
-PASS(Ireduce_scatter, (const void *a, void *b, const int *n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
-     (a, b, n, t, o, c, r), LATER)
-PASS(Ireduce_scatter_block, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
-     (a, b, n, t, o, c, r), LATER)
 PASS(Send, (const void *a, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (a, n, t, to, tag, c), PAIR)
 PASS(Recv, (void *a, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s), (a, n, t, from, tag, c, s),
      PAIR)

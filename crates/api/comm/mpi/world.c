@@ -1,5 +1,4 @@
-/* This process's card, those of all ranks, and the groups of communicators. */
-#include <pthread.h>
+/* This process's card, and those of all ranks of the world. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,48 +6,21 @@
 #include "shim.h"
 
 #define TEXT 400
-static int on;
+static int on, begins;
 static rl_seat seat;
 static int ranks, own;
 static unsigned char *seats; /* Of all ranks of the world. */
 static MPI_Group world;
-static int key = MPI_KEYVAL_INVALID;
 static char broken[TEXT];
-static pthread_mutex_t card = PTHREAD_MUTEX_INITIALIZER;
-
-/* The groups that were made, so that all end before MPI does. */
-struct made {
-    struct shim_group group;
-    struct made *next;
-};
-static struct made *all;
-static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 
 int shim_on(void) { return on; }
-int shim_try_card(void) { return pthread_mutex_trylock(&card) == 0; }
-void shim_leave_card(void) { pthread_mutex_unlock(&card); }
+int shim_begins(void) { return begins; }
 void shim_break(const char *text) {
     if (!*broken) snprintf(broken, sizeof broken, "cards have failed: %s", text);
 }
 const char *shim_broken(void) { return *broken ? broken : NULL; }
 
-static int ended(MPI_Comm comm, int keyval, void *attribute, void *extra) {
-    (void)comm, (void)keyval, (void)extra;
-    struct made *made = attribute;
-    pthread_mutex_lock(&list);
-    for (struct made **at = &all; *at; at = &(*at)->next)
-        if (*at == made) {
-            *at = made->next;
-            break;
-        }
-    pthread_mutex_unlock(&list);
-    if (made->group.cards) rl_comm_free(made->group.cards);
-    free(made);
-    return MPI_SUCCESS;
-}
-
-/* The cards of a communicator's ranks, one behind the other; NULL: a rank is not of this world. */
-static unsigned char *seats_of(MPI_Comm comm, int size) {
+unsigned char *shim_seats(MPI_Comm comm, int size) {
     MPI_Group group;
     int *here = malloc((size_t)size * 2 * sizeof *here);
     unsigned char *found = malloc((size_t)size * RL_SEAT_BYTES);
@@ -70,39 +42,9 @@ static unsigned char *seats_of(MPI_Comm comm, int size) {
     return found;
 }
 
-const struct shim_group *shim_group_of(MPI_Comm comm) {
-    struct made *made = NULL;
-    int found = 0, inter = 1;
-    PMPI_Comm_get_attr(comm, key, &made, &found);
-    if (found) return &made->group;
-    made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    PMPI_Comm_test_inter(comm, &inter);
-    PMPI_Comm_size(comm, &made->group.size);
-    PMPI_Comm_rank(comm, &made->group.rank);
-    unsigned char *cards = NULL;
-    if (inter) {
-        made->group.why = "it is between two groups";
-    } else if (made->group.size == 1) {
-        made->group.why = "it is of one rank";
-    } else if (!(cards = seats_of(comm, made->group.size))) {
-        made->group.why = "a rank is of another world";
-    } else {
-        /* A number that no other group has: rank 0 draws it. */
-        uint64_t number = 0;
-        FILE *random = made->group.rank == 0 ? fopen("/dev/urandom", "rb") : NULL;
-        if (random && fread(&number, sizeof number, 1, random) != 1) number = 0;
-        if (random) fclose(random);
-        PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, comm);
-        rl_seat_join(seat, cards, made->group.size, made->group.rank, number, &made->group.cards);
-    }
-    free(cards);
-    pthread_mutex_lock(&list);
-    made->next = all;
-    all = made;
-    pthread_mutex_unlock(&list);
-    PMPI_Comm_set_attr(comm, key, made);
-    return &made->group;
+rl_comm shim_join(const unsigned char *of, int size, int rank, uint64_t number) {
+    rl_comm cards = NULL;
+    return rl_seat_join(seat, of, size, rank, number, &cards) == RL_OK ? cards : NULL;
 }
 
 /* Whether all ranks could; if not, *text is that of the first that could not. */
@@ -128,10 +70,17 @@ static int card_name(char *name, size_t room) {
     return listed && snprintf(name, room, "%.*s", (int)strcspn(listed, ","), listed) > 0;
 }
 
-static void start(void) {
+/* The thread support that the MPI library is asked for: a thread of our own calls it too. */
+static int threads_of(int wanted) {
+    const char *allowed = getenv("RACKLOOM_MPI_THREAD");
+    return allowed && !strcmp(allowed, "0") ? wanted : MPI_THREAD_MULTIPLE;
+}
+
+static void start(int threads) {
     char text[TEXT] = "", name[64];
     unsigned char told[RL_SEAT_BYTES];
     const char *limit = getenv("RACKLOOM_MPI_TIMEOUT_MS");
+    if (limit && atoi(limit) > 0) shim_limit_ms = (unsigned)atoi(limit);
     MPI_Comm near;
     int near_size;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -145,7 +94,7 @@ static void start(void) {
         could = card_name(name, sizeof name);
         if (!could) {
             snprintf(text, sizeof text, "RACKLOOM_MPI_CARDS names no card for it");
-        } else if (rl_seat_open(NULL, name, limit ? (uint32_t)strtoul(limit, NULL, 10) : 30000, &seat) != RL_OK) {
+        } else if (rl_seat_open(NULL, name, shim_limit_ms, &seat) != RL_OK) {
             could = 0;
             snprintf(text, sizeof text, "%s", rl_comm_error());
         }
@@ -161,7 +110,12 @@ static void start(void) {
         if (!seats) PMPI_Abort(MPI_COMM_WORLD, 1);
         PMPI_Allgather(told, RL_SEAT_BYTES, MPI_BYTE, seats, RL_SEAT_BYTES, MPI_BYTE, MPI_COMM_WORLD);
         PMPI_Comm_group(MPI_COMM_WORLD, &world);
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ended, &key, NULL);
+        int threaded = threads == MPI_THREAD_MULTIPLE;
+        PMPI_Allreduce(&threaded, &begins, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        shim_engine_start(threaded);
+        shim_groups_start();
+        shim_kept_start();
+        shim_group_of(MPI_COMM_WORLD, 1);
     } else {
         if (seat) rl_seat_free(seat);
         seat = NULL;
@@ -170,26 +124,24 @@ static void start(void) {
 }
 
 int MPI_Init(int *argc, char ***argv) {
-    int code = PMPI_Init(argc, argv);
-    if (code == MPI_SUCCESS) start();
+    int provided, code = PMPI_Init_thread(argc, argv, threads_of(MPI_THREAD_SINGLE), &provided);
+    if (code == MPI_SUCCESS) start(provided);
     return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) start();
+    int code = PMPI_Init_thread(argc, argv, threads_of(required), provided);
+    if (code == MPI_SUCCESS) start(*provided);
     return code;
 }
 
 int MPI_Finalize(void) {
     if (on) {
-        /* A rank whose card is let go ends operations of others that are not over. */
+        /* No rank begins more; then those are over of all. A rank whose card is let go ends operations of others. */
+        PMPI_Barrier(MPI_COMM_WORLD);
+        shim_engine_end();
         PMPI_Barrier(MPI_COMM_WORLD);
         on = 0;
-        for (struct made *made = all; made; made = made->next) {
-            if (made->group.cards) rl_comm_free(made->group.cards);
-            made->group.cards = NULL;
-        }
         rl_seat_free(seat);
         PMPI_Group_free(&world);
     }

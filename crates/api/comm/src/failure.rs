@@ -46,7 +46,7 @@ impl Failure {
                 HostError::Meet { .. } | HostError::Refused(_) | HostError::Missing { .. } => NETWORK,
                 HostError::Memory(_) | HostError::Groups(_) => SIZE,
                 HostError::Type { .. } => TYPE,
-                HostError::Timeout { .. } => TIMEOUT,
+                HostError::Timeout { .. } | HostError::Stopped { .. } => TIMEOUT,
                 HostError::Gone { .. }
                 | HostError::Left { .. }
                 | HostError::GivenUp { .. }

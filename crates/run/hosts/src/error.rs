@@ -77,6 +77,14 @@ pub enum HostError {
         /// Its number.
         process: u32,
     },
+    /// The operation was not done within its time, because a rank's process is stopped, as by `SIGSTOP`.
+    #[error("its time is over: rank {rank} (process {process}) is stopped")]
+    Stopped {
+        /// In the group.
+        rank: usize,
+        /// Its number.
+        process: u32,
+    },
     /// Ranks do not do the same operations in the same order.
     #[error("rank {rank} (process {process}) does another operation")]
     Differs {

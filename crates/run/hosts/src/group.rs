@@ -185,7 +185,7 @@ impl HostGroup {
             }
             Err(error) => {
                 state.is_broken = true;
-                self.roster.give_up();
+                self.roster.fail(&error);
                 Err(error)
             }
         }
@@ -237,6 +237,7 @@ impl HostGroup {
     }
 
     /// The group of those who are left: of the ranks whose processes run and have not freed this group, in their order.
+    /// Not of one that an operation has failed for because it was stopped, and that is stopped still.
     /// All of them call it; those whose operations have not failed yet learn it at their next one. If one of them is
     /// lost meanwhile, operations of the new group say so, and it can shrink in turn.
     ///
@@ -250,7 +251,8 @@ impl HostGroup {
         let next = segment.next(*place);
         if next.load(Ordering::SeqCst) == 0 {
             let holders = segment.holders(*place).load(Ordering::SeqCst);
-            let is_left = |rank: &usize| holders >> rank & 1 != 0 && segment.is_there(*rank);
+            let stopped = self.roster.stopped();
+            let is_left = |rank: &usize| holders >> rank & 1 != 0 && segment.is_there(*rank) && Some(*rank) != stopped;
             let left: Vec<_> = members.iter().copied().filter(is_left).collect();
             let made = segment.allot(&left)?;
             match next.compare_exchange(0, made.number(), Ordering::SeqCst, Ordering::SeqCst) {

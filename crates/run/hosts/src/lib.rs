@@ -20,6 +20,8 @@
 //! and the memory has no name.
 #![deny(unsafe_code)]
 
+mod beats;
+mod blame;
 mod chance;
 mod direct;
 mod error;

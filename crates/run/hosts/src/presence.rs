@@ -25,6 +25,14 @@ pub(crate) fn appear(file: BorrowedFd<'_>, rank: usize) -> io::Result<()> {
     }
 }
 
+/// Whether a process is stopped, by a signal or a debugger. Where the system does not say so, none is.
+pub(crate) fn is_stopped(process: u32) -> bool {
+    // What stands before is its name, which may have parentheses of its own.
+    let state = |stat: String| stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).ok().and_then(state);
+    matches!(state, Some('T' | 't'))
+}
+
 /// Whether the process of another rank lives.
 pub(crate) fn is_there(file: BorrowedFd<'_>, rank: usize) -> bool {
     let mut lock = range(libc::F_WRLCK, rank);

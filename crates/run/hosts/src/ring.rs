@@ -8,6 +8,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::beats::{Beats, watches_from};
 use crate::patience::until;
 use crate::roster::Roster;
 use crate::segment::{HEAD, PIECE, SLOTS};
@@ -154,10 +155,16 @@ impl Turn<'_> {
     }
 
     fn wait(&self, whom: usize, ready: impl Fn() -> bool) -> Result<(), HostError> {
+        let Roster { segment, place, rank, .. } = self.roster;
+        let mut beats = None;
         until(self.looks, ready, |waited| {
             self.roster.check(self.rings.done)?;
-            if waited >= self.limit {
-                return Err(HostError::Timeout { rank: whom, process: self.roster.process(whom) });
+            segment.beat(*place, *rank).fetch_add(1, Ordering::AcqRel);
+            if waited >= watches_from(self.limit) && beats.is_none() {
+                beats = Some(Beats::of(self.roster));
+            } else if waited >= self.limit {
+                let beats = beats.take().expect("it watches before its time is over");
+                return Err(self.roster.timeout(beats.culprit(self.roster, whom, self.rings.done)));
             }
             Ok(())
         })

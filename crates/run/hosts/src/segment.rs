@@ -3,8 +3,8 @@
 //! ```text
 //! 0         for each rank of the start: its process, where a number lies, the number, whether it reads all others',
 //!           and the processors that it may use
-//! TABLE     for each group: state, holders, next, size, members
-//! then      for each group: what each has done, how far each has read each ring, and the rings
+//! TABLE     for each group: state, holders, next, who has given up, size, members, who is to blame
+//! then      for each group: what each has done and how long it waits, how far each has read each ring, and the rings
 //! ```
 
 #![allow(unsafe_code)]
@@ -241,6 +241,16 @@ impl Segment {
     /// How many operations a member has done.
     pub(crate) fn done(&self, place: Place, member: usize) -> &AtomicU64 {
         self.memory.word(self.base(place) + member * LINE)
+    }
+
+    /// A number that grows while a member waits.
+    pub(crate) fn beat(&self, place: Place, member: usize) -> &AtomicU64 {
+        self.memory.word(self.base(place) + member * LINE + 8)
+    }
+
+    /// Why the first operation failed that did, and because of whom; see `blame.rs`. 0: none has.
+    pub(crate) fn blame(&self, place: Place) -> &AtomicU64 {
+        self.entry(place, 5 + RANKS_MAX / 8)
     }
 
     /// How many pieces of a member's ring another has read.

@@ -76,7 +76,7 @@ pub(crate) fn killed_part(start: &Start) {
     let began = Instant::now();
     let error = add(&group, 70_000).unwrap_err();
     assert!(began.elapsed() < SOON);
-    assert!(matches!(error, HostError::Gone { rank: 2, .. } | HostError::GivenUp { .. }), "{error}");
+    assert!(matches!(error, HostError::Gone { rank: 2, .. }), "{error}");
     let group = group.shrink().unwrap();
     assert_eq!((group.size(), group.rank()), (3, [0, 1, 9, 2][rank]));
     assert_eq!(add(&group, 70_000).unwrap(), 0x01_0101);
@@ -85,12 +85,88 @@ pub(crate) fn killed_part(start: &Start) {
         abort();
     }
     let error = add(&group, 1).unwrap_err();
-    assert!(matches!(error, HostError::Gone { rank: 0, .. } | HostError::GivenUp { .. }), "{error}");
+    assert!(matches!(error, HostError::Gone { rank: 0, .. }), "{error}");
     let group = group.shrink().unwrap();
     assert_eq!(add(&group, 1).unwrap(), 0x0101);
     // A part of what is left is a group like any other.
     let alone = group.split(Some(group.rank() as u32), 0).unwrap().unwrap();
     assert_eq!(add(&alone, 1).unwrap(), 1);
+}
+
+fn signal(name: &str, process: u32) {
+    let sent = std::process::Command::new("kill").args([name, &process.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// How long an operation of those tests may take.
+const LIMIT: Duration = Duration::from_secs(1);
+
+pub(crate) fn stopped_test() {
+    let mut ranks = Ranks::of("a_stopped_rank_is_named_and_the_others_go_on", 4, |_| ());
+    let end = Instant::now() + Duration::from_secs(30);
+    // The others end while it is stopped; then it goes on, and learns what has become of the group.
+    for rank in [0, 1, 3] {
+        while ranks.children[rank].try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "rank {rank} hangs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    assert!(ranks.children[2].try_wait().unwrap().is_none());
+    signal("-CONT", ranks.children[2].id());
+    ranks.succeed();
+}
+
+pub(crate) fn stopped_part(start: &Start) {
+    let group = join(&Start { limit: LIMIT, ..start.clone() });
+    let rank = group.rank();
+    assert_eq!(add(&group, 70_000).unwrap(), 0x0101_0101);
+    if rank == 2 {
+        signal("-STOP", std::process::id());
+        let error = add(&group, 70_000).unwrap_err();
+        assert!(matches!(error, HostError::GivenUp { .. } | HostError::Left { .. }), "{error}");
+        assert!(group.shrink().unwrap_err().to_string().contains("was taken for lost"));
+        return;
+    }
+    let began = Instant::now();
+    let error = add(&group, 70_000).unwrap_err();
+    assert!(began.elapsed() < LIMIT + SOON);
+    assert!(matches!(error, HostError::Stopped { rank: 2, .. }), "{error}");
+    let smaller = group.shrink().unwrap();
+    assert_eq!((smaller.size(), smaller.rank()), (3, [0, 1, 9, 2][rank]));
+    assert_eq!(add(&smaller, 70_000).unwrap(), 0x01_0101);
+}
+
+pub(crate) fn chain_test() {
+    let mut ranks = Ranks::of("who_waits_for_a_stopped_rank_is_not_named_for_it", 3, |_| ());
+    let end = Instant::now() + Duration::from_secs(30);
+    for rank in [0, 1] {
+        while ranks.children[rank].try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "rank {rank} hangs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    signal("-CONT", ranks.children[2].id());
+    ranks.succeed();
+}
+
+/// Rank 0 waits for rank 1 alone, which waits longer for rank 2.
+pub(crate) fn chain_part(start: &Start) {
+    let limit = if start.rank == 0 { LIMIT } else { 3 * LIMIT };
+    let group = join(&Start { limit, ..start.clone() });
+    let send =
+        |from, to| Operation { kind: Kind::Send { to }, count: 8, datatype: Datatype::I8, op: Op::Sum, root: from };
+    if group.rank() == 2 {
+        return signal("-STOP", std::process::id());
+    }
+    let mut got = [0; 8];
+    let error = match group.rank() {
+        0 => {
+            group.run(&send(2, 1), &[], &mut []).unwrap();
+            group.run(&send(1, 0), &[], &mut got).unwrap_err()
+        }
+        _ => group.run(&send(2, 1), &[], &mut got).unwrap_err(),
+    };
+    assert!(matches!(error, HostError::Stopped { rank: 2, .. }), "{error}");
 }
 
 pub(crate) fn left_test() {
@@ -107,7 +183,7 @@ pub(crate) fn left_part(start: &Start) {
         return std::thread::sleep(Duration::from_millis(300));
     }
     let error = add(&group, 1).unwrap_err();
-    assert!(matches!(error, HostError::Left { rank: 1, .. } | HostError::GivenUp { .. }), "{error}");
+    assert!(matches!(error, HostError::Left { rank: 1, .. }), "{error}");
     let group = group.shrink().unwrap();
     assert_eq!(add(&group, 1).unwrap(), 0x0101);
 }

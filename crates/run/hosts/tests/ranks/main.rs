@@ -14,12 +14,14 @@ use rackloom_hosts::{HostGroup, Secret, Start};
 
 /// A test, and what each of its ranks does.
 type Part = fn(&Start);
-const TESTS: [(&str, fn(), Part); 12] = [
+const TESTS: [(&str, fn(), Part); 14] = [
     ("operations_are_as_computed", operations::test, operations::part),
     ("groups_split_and_are_freed_again_and_again", operations::split_test, operations::split_part),
     ("who_does_something_else_is_named", losses::differs_test, losses::differs_part),
     ("who_does_not_come_is_named_when_the_time_is_over", losses::late_test, losses::late_part),
     ("a_killed_rank_is_named_soon_and_the_others_go_on", losses::killed_test, losses::killed_part),
+    ("a_stopped_rank_is_named_and_the_others_go_on", losses::stopped_test, losses::stopped_part),
+    ("who_waits_for_a_stopped_rank_is_not_named_for_it", losses::chain_test, losses::chain_part),
     ("who_leaves_early_is_named", losses::left_test, losses::left_part),
     ("who_is_killed_anywhere_stops_nobody_for_long", losses::anywhere_test, losses::anywhere_part),
     ("what_one_has_done_before_it_ended_is_there", losses::done_test, losses::done_part),

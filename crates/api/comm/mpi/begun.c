@@ -1,0 +1,115 @@
+/* Calls of a program: those that it waits for, and those that it begins. What it waits for later is a generalized request
+ * of the MPI library, so that its own functions wait for arrays of both kinds. */
+#include <stdlib.h>
+
+#include "shim.h"
+
+int shim_run(const struct shim_args *args) {
+    struct shim_call *call = shim_called(args, 1);
+    if (!call) return shim_library(args);
+    shim_put(call);
+    shim_wait(call);
+    int did = call->did, code = call->code;
+    free(call);
+    return did ? code : shim_library(args);
+}
+
+static int asked(void *of, MPI_Status *status) {
+    const struct shim_call *call = of;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    status->MPI_ERROR = call->code;
+    return call->code;
+}
+
+static int released(void *call) {
+    free(call);
+    return MPI_SUCCESS;
+}
+
+/* MPI forbids to cancel collectives. */
+static int cancelled(void *call, int complete) {
+    (void)call, (void)complete;
+    return MPI_ERR_REQUEST;
+}
+
+int shim_is_invalid(const struct shim_call *call) {
+    const struct shim_args *a = &call->args;
+    int is_root = call->group->rank == a->root, own = a->from != MPI_IN_PLACE, from = 0, to = 1;
+    if (a->root < 0 || a->root >= call->group->size) return 1;
+    switch (a->kind) {
+    case SHIM_BARRIER: return 0;
+    case SHIM_SCATTER:
+    case SHIM_SCATTERV: from = is_root, to = a->to != MPI_IN_PLACE; break;
+    case SHIM_GATHER:
+    case SHIM_GATHERV: from = own, to = is_root; break;
+    case SHIM_ALLGATHER:
+    case SHIM_ALLGATHERV:
+    case SHIM_ALLTOALL:
+    case SHIM_ALLTOALLV: from = own; break;
+    default: break;
+    }
+    return (from && (a->from_count < 0 || a->from_type == MPI_DATATYPE_NULL)) ||
+           (to && (a->to_count < 0 || a->to_type == MPI_DATATYPE_NULL));
+}
+
+/* A type that is the same, and stays when the program frees its own. */
+static void hold(MPI_Datatype *type, MPI_Datatype *held) {
+    int integers, addresses, types, combiner;
+    if (*type == MPI_DATATYPE_NULL) return;
+    PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
+    if (combiner == MPI_COMBINER_NAMED) return;
+    PMPI_Type_contiguous(1, *type, held);
+    PMPI_Type_commit(held);
+    *type = *held;
+}
+
+void shim_hold_types(struct shim_call *call) {
+    struct shim_args *a = &call->args;
+    int is_root = call->group->rank == a->root, own = a->from != MPI_IN_PLACE;
+    switch (a->kind) {
+    case SHIM_BCAST: hold(&a->to_type, &call->held[1]); break;
+    case SHIM_SCATTER:
+    case SHIM_SCATTERV:
+        if (is_root) hold(&a->from_type, &call->held[0]);
+        if (a->to != MPI_IN_PLACE) hold(&a->to_type, &call->held[1]);
+        break;
+    case SHIM_GATHER:
+    case SHIM_GATHERV:
+        if (own) hold(&a->from_type, &call->held[0]);
+        if (is_root) hold(&a->to_type, &call->held[1]);
+        break;
+    case SHIM_ALLGATHER:
+    case SHIM_ALLGATHERV:
+    case SHIM_ALLTOALL:
+    case SHIM_ALLTOALLV:
+        if (own) hold(&a->from_type, &call->held[0]);
+        hold(&a->to_type, &call->held[1]);
+        break;
+    default: break; /* Operations that cards have are on types that nobody can free. */
+    }
+}
+
+int shim_begin(const struct shim_args *args, MPI_Request *request) {
+    if (shim_on() && !shim_begins()) {
+        shim_fell(args->name, "it does not wait, and the MPI library is called by one thread alone");
+        return shim_library_begins(args, args->comm, request);
+    }
+    struct shim_call *call = shim_called(args, 0);
+    if (!call) return shim_library_begins(args, args->comm, request);
+    if (shim_is_invalid(call)) {
+        /* The program hears of it now, and the others by our vote. */
+        call->refused = 1;
+        shim_put(call);
+        return shim_library_begins(args, args->comm, request);
+    }
+    int code = PMPI_Grequest_start(asked, released, cancelled, call, &call->request);
+    if (code != MPI_SUCCESS) PMPI_Abort(args->comm, 1); /* The others wait for us. */
+    shim_hold_types(call);
+    call->begun = 1;
+    *request = call->request;
+    shim_put(call);
+    return MPI_SUCCESS;
+}

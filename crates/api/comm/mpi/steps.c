@@ -1,0 +1,139 @@
+/* How a call goes on: from step to step, none of which waits.
+ *
+ * Calls of a communicator come one after the other, in the order that MPI demands of all ranks; those of several
+ * communicators beside each other, in any order on each rank. As a card does one operation at a time, all ranks have to
+ * take those that they share in one order: otherwise each of two ranks has its card wait for the other's. So ranks that
+ * have agreed that they can agree on a turn too: the greatest that one proposes, each a later one than all that it knows.
+ * A rank takes the least turn first, and waits while a call that has none yet could get a lesser one. That is soon over,
+ * as ranks propose only once all of them have come to the call: nobody waits for a call that a rank has yet to make.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shim.h"
+
+/* The greatest turn that this rank has heard of, and the call that has its card. */
+static uint64_t turns;
+static struct shim_call *on_card;
+
+/* Begins to agree on the least of so many numbers. */
+static void agree(struct shim_call *call, int numbers, enum shim_state state) {
+    if (PMPI_Iallreduce(call->mine, call->least, numbers, MPI_INT64_T, MPI_MIN, call->group->own, &call->step))
+        PMPI_Abort(MPI_COMM_WORLD, 1); /* The others wait for us. */
+    call->state = state;
+}
+
+static int is_over(struct shim_call *call, int *code) {
+    int over = 0;
+    *code = PMPI_Test(&call->step, &over, MPI_STATUS_IGNORE);
+    return over || *code != MPI_SUCCESS;
+}
+
+/* The MPI library does it: at once if the program does not wait for it, else the program's own thread. */
+static void fall(struct shim_call *call, const char *why) {
+    shim_fell(call->args.name, why);
+    call->state = SHIM_OVER;
+    if (!call->begun) return;
+    call->code = shim_library_begins(&call->args, call->group->own, &call->step);
+    if (call->code == MPI_SUCCESS) call->state = SHIM_FALLING;
+}
+
+static void propose(struct shim_call *call) {
+    call->turn = ++turns;
+    call->mine[0] = -(int64_t)call->turn; /* The least of these is the greatest turn. */
+    agree(call, 1, SHIM_ORDERING);
+}
+
+/* Whether a call comes before another: of the same turn, that of the lesser group. */
+static int before(const struct shim_call *one, const struct shim_call *other) {
+    if (one->turn != other->turn) return one->turn < other->turn;
+    return one->group->number < other->group->number;
+}
+
+static int is_its_turn(const struct shim_call *call) {
+    if (on_card) return 0;
+    struct shim_call *other;
+    for (struct shim_group *group = NULL; (group = shim_next(group, &other));) {
+        if (!other || other == call) continue;
+        if ((other->state == SHIM_ORDERING || other->state == SHIM_TURN) && before(other, call)) return 0;
+    }
+    return 1;
+}
+
+/* The cards do it, as far as this rank can tell. */
+static void run(struct shim_call *call) {
+    const void *const from[1] = {call->given};
+    void *const to[1] = {call->got};
+    on_card = call;
+    call->state = SHIM_RUNNING;
+    if ((call->running || rl_comm_prepare(call->group->cards, &call->operation, from, to, &call->running) == RL_OK) &&
+        rl_request_start(call->running) == RL_OK)
+        return;
+    shim_break(rl_comm_error());
+    call->mine[0] = 0;
+    agree(call, 1, SHIM_CONFIRMING);
+}
+
+int shim_step(struct shim_call *call) {
+    int over = 0, code;
+    switch (call->state) {
+    case SHIM_NEW:
+        if (shim_shares(call)) {
+            call->state = SHIM_SHARING;
+            return 1;
+        }
+        goto describe;
+    case SHIM_SHARING:
+        if (!is_over(call, &code)) return 0;
+    describe:
+        shim_describe(call);
+        call->mine[0] = !call->why;
+        call->mine[1] = shim_meant(call);
+        call->mine[2] = ~call->mine[1];
+        agree(call, 3, SHIM_AGREEING);
+        return 1;
+    case SHIM_AGREEING:
+        if (!is_over(call, &code)) return 0;
+        if (code != MPI_SUCCESS || !call->least[0]) fall(call, call->why ? call->why : "another rank cannot");
+        else if (call->least[1] != ~call->least[2]) fall(call, "ranks mean different operations");
+        else propose(call);
+        return 1;
+    case SHIM_ORDERING:
+        if (!is_over(call, &code)) return 0;
+        call->turn = (uint64_t)-call->least[0];
+        if (call->turn > turns) turns = call->turn;
+        call->state = SHIM_TURN;
+        return 1;
+    case SHIM_TURN:
+        if (!is_its_turn(call)) return 0;
+        run(call);
+        return 1;
+    case SHIM_RUNNING:
+        code = rl_request_test(call->running, &over);
+        if (code == RL_OK && !over) return 0;
+        if (code != RL_OK) shim_break(rl_comm_error());
+        call->mine[0] = code == RL_OK;
+        agree(call, 1, SHIM_CONFIRMING);
+        return 1;
+    case SHIM_CONFIRMING:
+        if (!is_over(call, &code)) return 0;
+        on_card = NULL;
+        if (code == MPI_SUCCESS && call->least[0]) {
+            call->did = 1;
+            call->code = call->get.blocks ? shim_unpack(call->got, &call->get, call->group->own) : MPI_SUCCESS;
+            call->state = SHIM_OVER;
+            shim_did();
+        } else {
+            /* Some have bytes that others have not: from now on the MPI library does what this rank takes part in. */
+            shim_break("those of other ranks");
+            fall(call, shim_broken());
+        }
+        return 1;
+    case SHIM_FALLING:
+        if (!is_over(call, &call->code)) return 0;
+        call->state = SHIM_OVER;
+        return 1;
+    case SHIM_OVER: break;
+    }
+    return 1;
+}
