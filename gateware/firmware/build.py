@@ -39,9 +39,9 @@ class Variant:
     without: tuple[str, ...] = ()  # Files that it has none of.
 
 
-PLAIN = Variant("rl_firmware_pkg", 32768, without=("keys.c", "vault.c", "programs.c"))
+PLAIN = Variant("rl_firmware_pkg", 32768, without=("hosts.c", "keys.c", "vault.c", "programs.c"))
 KEYS = Variant("rl_firmware_keys_pkg", 65536, flags=("-DRL_KEYS",), without=("programs.c",))
-LINKS = Variant("rl_firmware_links_pkg", 65536, flags=("-DRL_LINKS",), without=("keys.c", "vault.c"))
+LINKS = Variant("rl_firmware_links_pkg", 65536, flags=("-DRL_LINKS",), without=("hosts.c", "keys.c", "vault.c"))
 
 
 @dataclass

@@ -116,6 +116,8 @@
 #define EVENTS_ROLE_FAULT 0x00000200u
 // A slot of the firmware's is free.
 #define EVENTS_TX_FREE 0x00000400u
+// KEY_STORE has NEWS.
+#define EVENTS_KEYS 0x00000800u
 // write acts: The processor stops until one of these EVENTS is there.
 #define CSR_SLEEP RL_WORD(0x30000010u)
 // write acts: Clears these latched EVENTS.
@@ -654,13 +656,20 @@
 #define KEY_ORDER_DONE 0x00000002u
 // It is not over.
 #define KEY_ORDER_BUSY 0x00000001u
-// read: The card's own keys.
+// write acts, read: The key store: the card's own keys, and which hosts may claim it.
 #define CSR_KEY_STORE RL_WORD(0x300003BCu)
-// There is one of the generation before.
+// 1: it hands over the card's keys, if it has NEWS, and nobody writes it until 0 is written.
+#define KEY_STORE_TAKE 0x00000001u
+// How many hosts it names.
+#define KEY_STORE_HOSTS_SHIFT 8u
+#define KEY_STORE_HOSTS_MASK 0x7Fu
+// What it holds is whole, and was not handed over since it was written or since the reset.
+#define KEY_STORE_NEWS 0x00000010u
+// There is a key of the generation before.
 #define KEY_STORE_FORMER 0x00000008u
-// There is one.
+// There is one of the newest.
 #define KEY_STORE_CARD 0x00000004u
-// The key store has handed over what it held after the reset. Before that nothing may be claimed.
+// It has handed over the keys that it held when that was asked last. Before that nothing may be claimed.
 #define KEY_STORE_READ 0x00000002u
 // This is a card with keys.
 #define KEY_STORE_THERE 0x00000001u
@@ -676,7 +685,19 @@
 // The host's.
 #define KEY_HOST_NUMBER_SHIFT 0u
 #define KEY_HOST_NUMBER_MASK 0xFFFFu
+// write acts: Which word of the key store's hosts KEY_HOSTS has, four for each: who it is, the generation of its key
+// that counts, that of its key that was revoked, and nothing.
+#define CSR_KEY_HOSTS_AT RL_WORD(0x300003CCu)
 // read: The tag that was made last, in the order of RING and TX; zeros if none was.
 #define CSR_KEY_TAG(i) RL_WORD(0x300003D0u + 4u * (i))
+// read: The word at KEY_HOSTS_AT: of a host's four the first one has these fields.
+#define CSR_KEY_HOSTS RL_WORD(0x300003E0u)
+// It has a key that was revoked.
+#define KEY_HOSTS_REVOKED 0x00020000u
+// It has one that counts.
+#define KEY_HOSTS_COUNTS 0x00010000u
+// The host's.
+#define KEY_HOSTS_NUMBER_SHIFT 0u
+#define KEY_HOSTS_NUMBER_MASK 0xFFFFu
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "frame.h"
+#include "hw.h"
 
 #ifdef RL_KEYS
 // Bytes that a tag takes of a frame's room.
@@ -21,6 +22,13 @@ bool keys_admit(void);
 
 // Whether a tag has proven whom the frame at hand is from.
 bool keys_proven(void);
+
+// The key store may have other keys and hosts than before. A claim whose key is gone ends.
+#define KEYS_WAKE EVENTS_KEYS
+void keys_turn(uint32_t events);
+
+// Whether this host may have the card: its claim was taken, and its key counts still.
+bool keys_may_own(const struct mac *host);
 
 // The present claim begins, and has a session; it ends.
 void keys_begin(void);
@@ -48,6 +56,16 @@ static inline bool keys_admit(void) {
 }
 
 static inline bool keys_proven(void) {
+  return true;
+}
+
+#define KEYS_WAKE 0u
+static inline void keys_turn(uint32_t events) {
+  (void)events;
+}
+
+static inline bool keys_may_own(const struct mac *host) {
+  (void)host;
   return true;
 }
 

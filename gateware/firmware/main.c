@@ -20,7 +20,7 @@
 // Events that stay until they are cleared and that the main loop takes.
 #define LATCHED (EVENTS_DIGEST_IDLE | EVENTS_SCRUB_DONE | EVENTS_CONFIG_DONE | EVENTS_ROLE_FAULT)
 // What wakes the processor.
-#define WAKES (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED | EVENTS_ALARM | LATCHED)
+#define WAKES (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED | EVENTS_ALARM | LATCHED | KEYS_WAKE)
 
 // True when the payload at hand has the length of its kind. If not, the frame counts as malformed.
 #define WHOLE(kind) asked_words(WORDS_OF_##kind)
@@ -119,6 +119,7 @@ void firmware_turn(void) {
   clock_turn();
   uint32_t events = READ(CSR_EVENTS);
   WRITE(CSR_CLEAR, events & LATCHED);
+  keys_turn(events);
   session_expire(was_busy);
   session_turn(events);
   launch_collect();

@@ -103,9 +103,9 @@ static void spend(const struct claim *of) {
   spent_next = (spent_next + 1) % SPENT_MAX;
 }
 
-// Ends the present claim, whose nonce can no longer claim the card: also where the lease has run out. A host that was
-// cut off for longer asks with a new one.
-static void end(void) {
+// Its nonce can no longer claim the card, also where the lease has run out. A host that was cut off for longer asks with
+// a new one.
+void session_end(void) {
   if (!session_claimed()) return;
   spend(&claim);
   keys_end();
@@ -132,7 +132,7 @@ void session_expire(bool was_busy) {
     return;
   }
   count(COUNTER_LEASES_EXPIRED);
-  end();
+  session_end();
 }
 
 // Microseconds of the lease that are left.
@@ -213,7 +213,7 @@ void session_claim(void) {
   if (!is_next || next->nonce != nonce) {
     // A late copy of a claim that has ended would rob its own host of the next one, or take the card for nobody.
     if (is_spent(nonce)) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
-    end();
+    session_end();
     if (is_next) spend(next);
     next->owner = asked.src;
     next->epoch = asked.epoch;
@@ -241,7 +241,7 @@ void session_release(void) {
   uint32_t scrub = ASKED(RELEASE_SCRUB);
   if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
   if (session_holds()) {
-    end();
+    session_end();
     if (scrub == SCRUB_ZERO) {
       zero();
       zeroing.leaver = asked.src;
@@ -271,6 +271,8 @@ void session_turn(uint32_t events) {
     tell_released(&released.owner, released.epoch, zeroing.leaver_seq);
     zeroing.leaver = nobody;
   }
+  // While it waited its key may have been revoked.
+  if (!keys_may_own(&zeroing.next.owner)) zeroing.next.owner = nobody;
   if (waits(&zeroing.next.owner)) take();
 }
 

@@ -34,6 +34,9 @@ void session_renew(void);
 // host that has lost its claim learns it at once. Returns `is_admitted`.
 bool session_fresh(bool is_admitted, uint32_t refusal);
 
+// Ends the present claim, if there is one.
+void session_end(void);
+
 // Ends the claim of an owner that was silent for too long, once all frames have been read that came while it lasted.
 // To be called before each frame is read. `was_busy`: since the turn before, the processor has not slept.
 void session_expire(bool was_busy);

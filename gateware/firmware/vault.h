@@ -17,6 +17,16 @@ void vault_put(uint32_t value, uint32_t bytes);
 void vault_put_word(uint32_t word);
 bool vault_end(enum vault_result to, uint32_t target);
 
+// Makes the keys that card and host share: VAULT_PAIR and VAULT_CLAIMS, from this key of the card and of this
+// generation of the host's. False if there is no such key of the card.
+bool vault_pair(enum vault_key card_key, uint32_t host, uint32_t generation);
+
+// Puts the message by which VAULT_PAIR makes its key of claims.
+void vault_begin_claims(void);
+
+// By which the pair of VAULT_CLAIMS is known again, and which tells nothing of it. Never 0.
+uint64_t vault_print(void);
+
 // Forgets a session's key.
 void vault_forget_session(uint32_t session);
 

@@ -15,10 +15,25 @@ FIELDS = {
     if r["block"] == "Keys"
     for f in r.get("fields", [])
 }
+FIELDS_OF = {name: 1 << FIELDS["KEY_HOSTS", name] for name in ("COUNTS", "REVOKED")}
 BEGIN, END, FORGET, FORGET_SESSION = range(4)
 SHOW, TAGS, DERIVES, SESSION = range(4)
 CARD, FORMER, PAIR, CLAIMS = range(4)
 CAUSES = ("untagged", "unknown", "wrong", "replay")
+
+
+def store_words(keys: list[tuple[bytes, int] | None], hosts: list[tuple[int, int | None, int | None]]):
+    """What is written to rl_key_store: the card's keys, the newest first, and hosts, each by its number with the generation
+    of its key that counts and of the one that was revoked. Yields places and words."""
+    for n, (host, counts, revoked) in enumerate(hosts):
+        has = sum(FIELDS_OF[name] for name, one in (("COUNTS", counts), ("REVOKED", revoked)) if one is not None)
+        yield from enumerate((host | has, counts or 0, revoked or 0), 4 * n)
+    for slot, key in enumerate([*keys, None, None][:2]):
+        first = 256 + 8 * slot
+        if key is not None:
+            yield from enumerate([*struct.unpack("<4I", key[0]), key[1]], first)
+        yield first + 5, int(key is not None)
+    yield 272, len(hosts)
 
 
 def place(register: str, **fields: int) -> int:
@@ -60,6 +75,23 @@ class Registers:
 
     async def has(self, register: str, name: str) -> bool:
         return bool(await self.read(register) >> FIELDS[register, name] & 1)
+
+    async def take_keys(self):
+        """What the key store holds; it is not let go."""
+        while not await self.has("KEY_STORE", "NEWS"):
+            pass
+        await self.write("KEY_STORE", place("KEY_STORE", take=1))
+        while not await self.has("KEY_STORE", "READ"):
+            pass
+
+    async def hosts(self) -> list[tuple[int, ...]]:
+        """Three words of each host that it names."""
+        count = await self.read("KEY_STORE") >> FIELDS["KEY_STORE", "HOSTS"] & 0x7F
+        words = []
+        for at in range(4 * count):
+            await self.write("KEY_HOSTS_AT", at)
+            words.append(await self.read("KEY_HOSTS"))
+        return [tuple(words[at : at + 3]) for at in range(0, len(words), 4)]
 
     # -- the vault
     async def order(self, op: int, **fields: int) -> bool:

@@ -238,9 +238,13 @@ fn mixed() -> (Rack, tempfile::TempDir) {
     plain.interrupt();
     let keys = files.path().join("cards");
     let rack = Rack::up(&[&MIXED[..], &["--keys", keys.to_str().unwrap()]].concat());
-    // Gateware takes a while to start on a busy machine.
-    wait_until("both cards", || strings(&rack.json(&patient(&["ls"]))["cards"], "name") == ["card0", "card1"]);
+    wait_for_both(&rack);
     (rack, files)
+}
+
+/// Gateware takes a while to start on a busy machine.
+fn wait_for_both(rack: &Rack) {
+    wait_until("both cards", || strings(&rack.json(&patient(&["ls"]))["cards"], "name") == ["card0", "card1"]);
 }
 
 #[test]
@@ -289,21 +293,96 @@ fn gateware_serves_its_host_as_a_model_does_and_nobody_else() {
     }
 }
 
+/// Revoked hosts, a host's next key and the rack's, on a card of gateware beside a model.
+#[test]
+fn gateware_takes_other_keys_while_it_runs() {
+    let (mut rack, files) = mixed();
+    let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let cards = strings(&rack.json(&patient(&["ls"]))["cards"], "mac");
+    let key = |args: &[&str], of: &[String]| {
+        let mut command = Rack::none().command(&["key"]);
+        let done = Finished::of(command.args(args).args(of).current_dir(files.path()).output().unwrap());
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+    };
+    let give = |rack: &Rack, keys: &str| {
+        assert_eq!(strings(&rack.json(&["card", "keys", &file(keys)])["cards"], "mac"), cards);
+    };
+    std::fs::write(files.path().join("bytes"), [7; 500]).unwrap();
+    let write = |rack: &Rack, host: &str| {
+        let bytes = file("bytes");
+        let write = patient(&["mem", "write", "card0", "2M", &bytes, "--json"]);
+        rack.run(&[&write[..], &["--key", &file(host)]].concat())
+    };
+    let serves = |rack: &Rack, host: &str| {
+        let done = write(rack, host);
+        assert_eq!(done.code, 0, "{host}: {done:?}");
+        assert!(!done.stderr.contains("somebody poses"), "{host}: {}", done.stderr);
+    };
+    let refuses = |rack: &Rack, host: &str, says: &str, code: Option<&str>| {
+        let done = write(rack, host);
+        assert!(done.code != 0 && done.stderr.contains(says), "{host}: {done:?}");
+        assert_eq!(parse(&done.stdout)["code"].as_str(), code, "{}", done.stdout);
+    };
+    let is_revoked = |rack: &Rack| refuses(rack, "other", "this host's key was revoked", Some("key-revoked"));
+    serves(&rack, "other");
+    key(&["revoke", "--keys", "cards", "--hosts", "2", "-o", "without"], &[]);
+    give(&rack, "without");
+    is_revoked(&rack);
+    serves(&rack, "host");
+    // A card that is plugged in later has the keys that were given last, and so has a rack that starts with them.
+    rack.json(&["card", "rm", "card0"]);
+    rack.json(&["card", "add", "rtl:1"]);
+    wait_for_both(&rack);
+    is_revoked(&rack);
+    rack.interrupt();
+    let rack = Rack::up(&[&MIXED[..], &["--keys", &file("without")]].concat());
+    wait_for_both(&rack);
+    is_revoked(&rack);
+    serves(&rack, "host");
+    // The host has its next key; the one that was lost stays of no use.
+    key(&["cards", "--rack", "rack", "--hosts", "1,2.1", "-o", "again"], &cards);
+    key(&["host", "--rack", "rack", "--host", "2.1", "-o", "fresh"], &cards);
+    give(&rack, "again");
+    serves(&rack, "fresh");
+    is_revoked(&rack);
+    // The rack's next generation, beside the former one and then alone.
+    key(&["next", "--rack", "rack", "-o", "rack2"], &[]);
+    key(&["host", "--rack", "rack2", "--host", "1", "-o", "host2"], &cards);
+    for (which, keys) in [(&[][..], "both"), (&["--newest-only"][..], "newest")] {
+        let asked = ["cards", "--rack", "rack2", "--hosts", "1", "-o", keys];
+        key(&[&asked[..], which].concat(), &cards);
+        give(&rack, keys);
+        serves(&rack, "host2");
+        if which.is_empty() {
+            serves(&rack, "host");
+        } else {
+            let says = "answers under keys of generation 1, and this host's file has none of that";
+            refuses(&rack, "host", says, None);
+        }
+    }
+}
+
 #[test]
 fn what_gateware_cannot_do_with_keys_is_said() {
     let (rack, files) = mixed();
     let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
     let says = |done: Finished, what: &str| assert!(done.code == 2 && done.stderr.contains(what), "{done:?}");
-    says(
-        rack.run(&["card", "keys", &file("cards")]),
-        "card0 is one of gateware, which takes no other keys while it runs",
-    );
-    let revoke = ["key", "revoke", "--keys", &file("cards"), "--hosts", "2", "-o", &file("without")];
+    let cards = strings(&rack.json(&patient(&["ls"]))["cards"], "mac");
+    let hosts = |many: u16| (1..=many).map(|host| host.to_string()).collect::<Vec<_>>().join(",");
+    for many in [64, 65] {
+        let (hosts, keys) = (hosts(many), file(&many.to_string()));
+        let mut key = rack.command(&["key", "cards", "--rack", &file("rack"), "--hosts", &hosts, "-o", &keys]);
+        assert!(key.args(&cards).status().unwrap().success());
+    }
+    let too_many = "names 65 hosts, and card0 of kind rtl has room for 64, those that were revoked among them";
+    says(rack.run(&["card", "keys", &file("65")]), too_many);
+    let revoke = ["key", "revoke", "--keys", &file("64"), "--hosts", "64", "-o", &file("revoked")];
     assert_eq!(rack.run(&revoke).code, 0);
+    assert_eq!(rack.run(&["card", "keys", &file("revoked")]).code, 0);
     drop(rack);
     let none = Rack::none();
     let up = |args: &[&str], keys: &str| none.run(&[&["up"], &MIXED[..], args, &["--keys", &file(keys)]].concat());
-    says(up(&[], "without"), "hosts whose key was revoked");
+    says(up(&[], "65"), too_many);
     says(
         up(&["--links", "full"], "cards"),
         "card0 has a key, and is to have links: a card of kind rtl has none beside",

@@ -10,6 +10,7 @@ from bench import Bench
 from board import Board, Config
 from golden_guard import TRAILER
 from headers import C, W
+from store import Named, Store
 from wire import FLAG, KINDS, Frame, mac, number
 
 CARD, FORMER, PAIR, CLAIMS = range(4)
@@ -19,6 +20,7 @@ OWNER = mac("06:01:02:00:08:08")
 OTHER = mac("06:01:02:00:09:09")  # Another program of the same host.
 RIVAL = mac("06:04:05:00:08:08")
 STRANGER = mac("02:01:02:00:08:08")  # No host with a key has such an address.
+HOST, RIVALS = 0x0102, 0x0405  # Their numbers.
 KEY, OLD_KEY = bytes(range(16)), bytes(range(50, 66))
 BY_CLAIMS = (W.KIND_SESSION_CLAIM, W.KIND_SESSION_RELEASE)
 ANSWERS = (W.KIND_SESSION_GRANT, W.KIND_SESSION_REFUSE, W.KIND_SESSION_RELEASED)
@@ -27,19 +29,20 @@ OPEN = [KINDS[name].number for name in ("Discovery.Solicit", "Session.CountersGe
                                         "Session.Ping", "Image.Data")]
 
 
-def pair_key(host: int, key: bytes = KEY) -> bytes:
-    """What this host, by its number, shares with the card."""
-    return golden.mac(key, struct.pack("<BQI", 2, host >> 24 & 0xFFFF, 0), derive=True)
+def pair_key(host: int, key: bytes = KEY, own: int = 0) -> bytes:
+    """What this host, by the number in its address, shares with the card; and which key of its own it is."""
+    return golden.mac(key, struct.pack("<BQI", 2, host >> 24 & 0xFFFF, own), derive=True)
 
 
-def claims_key(host: int, key: bytes = KEY) -> bytes:
-    return golden.mac(pair_key(host, key), b"\3", derive=True)
+def claims_key(host: int, key: bytes = KEY, own: int = 0) -> bytes:
+    return golden.mac(pair_key(host, key, own), b"\3", derive=True)
 
 
 @dataclass
 class Keyed(Config):
     keys: tuple[bytes | None, ...] = (KEY, None)  # Of the newest generation and the one before.
-    reads: int = 0  # How often the firmware asks until the key store has handed over what it holds.
+    hosts: tuple[Named, ...] = (Named(HOST), Named(RIVALS))
+    reads: int = 0  # How often the firmware asks until the key store holds something.
 
 
 @dataclass
@@ -135,8 +138,8 @@ class Vault:
 
 class KeysBoard(Board):
     def __init__(self, library, config: Keyed) -> None:
-        self.vault = Vault({n: (key, True) for n, key in enumerate(config.keys) if key})
-        self.reads_left = config.reads
+        self.vault = Vault()
+        self.store_of = Store(config.keys, GENERATION, config.hosts, reads=config.reads)
         self.shaped: bytes | None = None
         self.trailers: list[bytes] = []  # Of the firmware's answers, each as a whole frame.
         self.under: list[tuple[int, int]] = []  # What has left under a session's tag: kind and receiver.
@@ -144,20 +147,17 @@ class KeysBoard(Board):
 
     # -- registers
     def read_register(self, address: int) -> int:
-        vault = self.vault
+        vault, store = self.vault, self.store_of
         if address == C.CSR_KEY_STORE:
-            over = self.reads_left == 0
-            self.reads_left -= not over
-            keys = self.config.keys
-            has = (C.KEY_STORE_CARD if keys[0] else 0) | (C.KEY_STORE_FORMER if keys[1] else 0)
-            return C.KEY_STORE_THERE | (C.KEY_STORE_READ | has if over else 0)
+            return store.status()
+        if address == C.CSR_KEY_HOSTS:
+            return store.word()
         if address == C.CSR_KEY_ORDER:
             return C.KEY_ORDER_DONE if vault.done else 0
         if C.CSR_KEY_TAG <= address < C.CSR_KEY_TAG + 16:
             return number(vault.tag[address - C.CSR_KEY_TAG :][:4])
         if C.CSR_KEY_GENERATION <= address < C.CSR_KEY_GENERATION + 8:
-            n = (address - C.CSR_KEY_GENERATION) // 4
-            return GENERATION - n if self.config.keys[n] else 0
+            return store.shown[(address - C.CSR_KEY_GENERATION) // 4][1]
         return super().read_register(address)
 
     def write_register(self, address: int, value: int) -> None:
@@ -167,6 +167,13 @@ class KeysBoard(Board):
             self.vault.put(value, "big")
         elif address == C.CSR_KEY_ORDER:
             self.vault.order(value)
+        elif address == C.CSR_KEY_STORE:
+            self.store_of.order(value)
+            keys = enumerate(key for key, _ in self.store_of.shown)
+            made = {slot: made for slot, made in self.vault.keys.items() if slot in (PAIR, CLAIMS)}
+            self.vault.keys = {n: (key, True) for n, key in keys if key} | made
+        elif address == C.CSR_KEY_HOSTS_AT:
+            self.store_of.at = value
         elif address == C.CSR_KEY_HOST:
             self.vault.vouch(value)
         elif address == C.CSR_KEY_SESSION:
@@ -174,8 +181,11 @@ class KeysBoard(Board):
             self.vault.tell(owner, value)
         else:
             if address == C.CSR_SESSION and value & C.SESSION_LISTENING:
-                assert self.reads_left == 0 and self.registers[C.CSR_KEY_BOOT] == self.config.boot
+                assert self.store_of.handed and self.registers[C.CSR_KEY_BOOT] == self.config.boot
             super().write_register(address, value)
+
+    def events(self) -> int:
+        return super().events() | (C.EVENTS_KEYS if self.store_of.has_news() else 0)
 
     def drop(self, *cause: str) -> None:
         """A frame, by its cause; or the oldest launch."""
@@ -244,8 +254,14 @@ class KeysBench(Bench):
         self.counters = itertools.count(1)
         self.frames = itertools.count(1)
 
-    def by_claims(self, raw: bytes, *, key: bytes | None = None, counter: int | None = None, boot: int | None = None,
-                  to_host: bool = False, generation: int = GENERATION, length: int | None = None) -> bytes:
+    def give(self, *hosts: Named, keys: tuple[bytes | None, ...] = (KEY, None), generation: int = GENERATION) -> None:
+        """The card is given other keys and hosts."""
+        self.board.store_of.write(keys, generation, hosts)
+        self.board.run()
+
+    def by_claims(self, raw: bytes, *, key: bytes | None = None, own: int = 0, counter: int | None = None,
+                  boot: int | None = None, to_host: bool = False, generation: int = GENERATION,
+                  length: int | None = None) -> bytes:
         """A claim or a release as its sender's host sends it, or as somebody else would."""
         length = number(raw[16:18]) if length is None else length
         message = raw[: W.HEADER_END + length]
@@ -253,7 +269,7 @@ class KeysBench(Bench):
         counter = next(self.counters) if counter is None else counter
         src = int.from_bytes(raw[6:12], "big")
         boot = self.board.config.boot if boot is None else boot
-        made = golden.tag(claims_key(src, key or KEY), message, boot=boot, to_host=to_host, counter=counter)
+        made = golden.tag(claims_key(src, key or KEY, own), message, boot=boot, to_host=to_host, counter=counter)
         return message + TRAILER.pack(generation, counter, made)
 
     def claim_with(self, host: int = OWNER, nonce: int = 1, *, lease: int = 5000, scrub: int = 0, beats: int = 23,
@@ -281,12 +297,14 @@ class KeysBench(Bench):
         made = golden.tag(session.key, message, boot=self.board.config.boot, to_host=False, counter=counter)
         self.board.receive(message + TRAILER.pack(0, counter, made))
 
-    def answer(self, host: int = OWNER, key: bytes = KEY, generation: int = GENERATION) -> tuple[Frame, int]:
+    def answer(self, host: int = OWNER, key: bytes = KEY, generation: int = GENERATION,
+               own: int = 0) -> tuple[Frame, int]:
         """The oldest answer under a tag, which must be right by this host's key; and its counter."""
         raw = self.board.trailers.pop(0)
         of, counter, tag = TRAILER.unpack(raw[-TRAILER.size :])
         message = raw[: -TRAILER.size]
-        made = golden.tag(claims_key(host, key), message, boot=self.board.config.boot, to_host=True, counter=counter)
+        boot = self.board.config.boot
+        made = golden.tag(claims_key(host, key, own), message, boot=boot, to_host=True, counter=counter)
         assert (of, tag) == (generation, made)
         assert number(message[16:18]) == len(message) - W.HEADER_END, "the trailer is no payload"
         return Frame.parse(plain(raw)), counter

@@ -17,6 +17,7 @@ module rl_auth_card
 
   input  store_t       store_i,     // The key store.
   output logic         store_ready_o,
+  output store_ask_t   store_ask_o,
 
   output sessions_t    sessions_o,  // To receiver and sender.
   output session_key_t rx_key_o,
@@ -118,6 +119,19 @@ module rl_auth_card
     if (!rst_ni) there_q <= '0;
   end
 
+  // -- and its hosts
+  logic [7:0] hosts_at_q;
+  logic asks;
+  assign asks = writes(CsrKeyStore[4:0]);
+  always_ff @(posedge clk_i) begin
+    if (writes(CsrKeyHostsAt[4:0])) hosts_at_q <= word[7:0];
+  end
+  assign store_ask_o = '{
+          take: asks && word[KeyStoreTakeBit],
+          free: asks && !word[KeyStoreTakeBit],
+          at: hosts_at_q
+      };
+
   // -- what is read
   logic [2:0] count_word;
   logic [31:0] count;
@@ -145,9 +159,12 @@ module rl_auth_card
     end
     if (ctl_i.read_at == CsrKeyStore[4:0]) begin
       data_o[KeyStoreThereBit] = 1'b1;
+      data_o[KeyStoreNewsBit] = store_i.news;
+      data_o[KeyStoreHostsLsb+:KeyStoreHostsWidth] = store_i.hosts;
       data_o[KeyStoreReadBit] = store_i.over;
       data_o[KeyStoreCardBit] = there_q[0];
       data_o[KeyStoreFormerBit] = there_q[1];
     end
+    if (ctl_i.read_at == CsrKeyHosts[4:0]) data_o = store_i.word;
   end
 endmodule

@@ -36,7 +36,10 @@ package rl_auth_pkg;
   // What a key store says: a key for one of the card's two slots, or that there is none any more. It holds until it is
   // taken.
   typedef struct packed {
-    logic        over;        // All that it held after the reset has been taken.
+    logic        news;        // It has something to hand over.
+    logic [6:0]  hosts;       // So many hosts are named.
+    logic [31:0] word;        // Of those the word that was asked for, a cycle later.
+    logic        over;        // All keys that it was asked for have been taken.
     logic        valid;
     logic        slot;
     logic        forget;
@@ -44,12 +47,24 @@ package rl_auth_pkg;
     tag_t        key;
   } store_t;
 
-  // A key that stays, for rl_key_straps.
+  // What the firmware asks of it.
+  typedef struct packed {
+    logic       take;  // To hand over what it holds,
+    logic       free;  // until this; for a cycle each.
+    logic [7:0] at;    // Which word of its hosts.
+  } store_ask_t;
+
+  // Hosts that it has room for, those whose key was revoked among them: the firmware looks through all of them for each
+  // claim.
+  localparam int unsigned StoreHosts = 64;
+  // How it is written: rl_key_store has what the words are.
+  localparam logic [8:0] StoreKeys = 9'd256;
+  localparam logic [8:0] StoreEnd = 9'd272;
   typedef struct packed {
     logic        valid;
-    logic [31:0] generation;
-    tag_t        key;
-  } strap_key_t;
+    logic [8:0]  at;
+    logic [31:0] word;
+  } store_write_t;
 
   // What is known of a frame that is shown to the analyzer. But for the first two it is steady from the frame's first
   // word until the analyzer has ended it.

@@ -93,6 +93,7 @@ package rl_csr_pkg;
   localparam int unsigned EventsConfigDoneBit = 8;
   localparam int unsigned EventsRoleFaultBit = 9;
   localparam int unsigned EventsTxFreeBit = 10;
+  localparam int unsigned EventsKeysBit = 11;
   // SLEEP: write acts. The processor stops until one of these EVENTS is there.
   localparam csr_word_t CsrSleep = 8'h04;
   // CLEAR: write acts. Clears these latched EVENTS.
@@ -503,8 +504,12 @@ package rl_csr_pkg;
   localparam int unsigned KeyOrderTargetWidth = 2;
   localparam int unsigned KeyOrderDoneBit = 1;
   localparam int unsigned KeyOrderBusyBit = 0;
-  // KEY_STORE: read. The card's own keys.
+  // KEY_STORE: write acts, read. The key store: the card's own keys, and which hosts may claim it.
   localparam csr_word_t CsrKeyStore = 8'hef;
+  localparam int unsigned KeyStoreTakeBit = 0;
+  localparam int unsigned KeyStoreHostsLsb = 8;
+  localparam int unsigned KeyStoreHostsWidth = 7;
+  localparam int unsigned KeyStoreNewsBit = 4;
   localparam int unsigned KeyStoreFormerBit = 3;
   localparam int unsigned KeyStoreCardBit = 2;
   localparam int unsigned KeyStoreReadBit = 1;
@@ -518,8 +523,17 @@ package rl_csr_pkg;
   localparam int unsigned KeyHostSlotBit = 16;
   localparam int unsigned KeyHostNumberLsb = 0;
   localparam int unsigned KeyHostNumberWidth = 16;
+  // KEY_HOSTS_AT: write acts. Which word of the key store's hosts KEY_HOSTS has, four for each: who
+  // it is, the generation of its key that counts, that of its key that was revoked, and nothing.
+  localparam csr_word_t CsrKeyHostsAt = 8'hf3;
   // KEY_TAG: read. The tag that was made last, in the order of RING and TX; zeros if none was.
   localparam csr_word_t CsrKeyTag = 8'hf4;
+  // KEY_HOSTS: read. The word at KEY_HOSTS_AT: of a host's four the first one has these fields.
+  localparam csr_word_t CsrKeyHosts = 8'hf8;
+  localparam int unsigned KeyHostsRevokedBit = 17;
+  localparam int unsigned KeyHostsCountsBit = 16;
+  localparam int unsigned KeyHostsNumberLsb = 0;
+  localparam int unsigned KeyHostsNumberWidth = 16;
 
 endpackage : rl_csr_pkg
 // verilog_format: on

@@ -72,6 +72,7 @@ module rl_control
   input  logic [31:0]       bridge_i,         // what is read, in the same cycle.
   output keys_ctl_t         keys_o,           // rl_auth_card, with Keys: the same.
   input  logic [31:0]       keys_i,
+  input  logic              keys_news_i,      // The key store has something to hand over.
   output logic              mem_read_valid_o,    // rl_mem_read; until it is taken.
   input  logic              mem_read_ready_i,
   input  logic              mem_read_idle_i,     // All are done.
@@ -218,7 +219,7 @@ module rl_control
   // -- registers
   assign strap_index_o = 5'(word - CsrMacHi);
   logic [31:0] alarm;
-  logic [10:0] events;
+  logic [11:0] events;
   logic [4:0] clear;
   csr_own_t own;
   rl_csr_write #(
@@ -291,7 +292,7 @@ module rl_control
     .clear_i(clear),
     .events_o(events),
     .sleep_i(sleep),
-    .mask_i(io_wdata[10:0]),
+    .mask_i(io_wdata[11:0]),
     .wake_o(wake),
     .alarm_set_o(alarm_valid_o),
     .control_i(ring_i.valid),
@@ -303,6 +304,7 @@ module rl_control
     .fetched_i(cpu_fetched_i),
     .config_done_i(config_i.done || config_i.failed),
     .role_fault_i(role_i.fault != '0),
-    .tx_free_i(slot_busy_i != '1)
+    .tx_free_i(slot_busy_i != '1),
+    .keys_news_i(Keys && keys_news_i)
   );
 endmodule

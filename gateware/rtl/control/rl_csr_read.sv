@@ -15,7 +15,7 @@ module rl_csr_read
 
   input  logic [47:0]       time_us_i,
   input  logic [31:0]       strap_i,
-  input  logic [10:0]       events_i,
+  input  logic [11:0]       events_i,
   input  csr_own_t          own_i,
 
   // From the blocks: rl_control has the comments.

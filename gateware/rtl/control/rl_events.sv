@@ -9,10 +9,10 @@ module rl_events
   input  logic [31:0] time_us_i,
   input  logic [31:0] alarm_i,
   input  logic [4:0]  clear_i,      // What is latched, from EventsDigestIdleBit on.
-  output logic [10:0] events_o,     // As in EVENTS.
+  output logic [11:0] events_o,     // As in EVENTS.
 
   input  logic        sleep_i,      // Sleep, until one of these events is there.
-  input  logic [10:0] mask_i,       // Holds while it sleeps.
+  input  logic [11:0] mask_i,       // Holds while it sleeps.
   output logic        wake_o,       // One is there.
   output logic        alarm_set_o,  // The alarm would wake it.
 
@@ -25,7 +25,8 @@ module rl_events
   input  logic        fetched_i,
   input  logic        config_done_i,
   input  logic        role_fault_i,
-  input  logic        tx_free_i
+  input  logic        tx_free_i,
+  input  logic        keys_news_i
 );
   // What is latched, is latched when it begins.
   logic [4:0] now, before_q, latched_q;
@@ -52,6 +53,7 @@ module rl_events
       events_o[EventsBlockWholeBit] <= block_whole_i;
       events_o[EventsDigestIdleBit+:5] <= latched_q;
       events_o[EventsTxFreeBit] <= tx_free_i;
+      events_o[EventsKeysBit] <= keys_news_i;
       wake_o <= sleep_i && (events_o & mask_i) != '0;
     end
   end

@@ -72,6 +72,7 @@ module rl_shell
   // -- the key store, net domain; tied off for a card without keys
   input  rl_auth_pkg::store_t store_i,
   output logic              store_ready_o,
+  output rl_auth_pkg::store_ask_t store_ask_o,
 
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
@@ -262,6 +263,7 @@ module rl_shell
     .bridge_i,
     .keys_o(keys_ctl),
     .keys_i(keys_word),
+    .keys_news_i(store_i.news),
     .mem_read_valid_o(fetch_valid),
     .mem_read_ready_i(fetch_ready),
     .mem_read_idle_i(read_idle),
@@ -276,6 +278,7 @@ module rl_shell
       .data_o(keys_word),
       .store_i,
       .store_ready_o,
+      .store_ask_o,
       .sessions_o(sessions),
       .rx_key_o(rx_key),
       .rx_ready_i(rx_key_ready),
@@ -288,6 +291,7 @@ module rl_shell
     assign {rx_key, tx_key} = '0;
     assign keys_word = '0;
     assign store_ready_o = 1'b0;
+    assign store_ask_o = '0;
     logic unused_keys;
     assign unused_keys = ^{keys_ctl, store_i, rx_key_ready, tx_key_ready, auth_event};
   end

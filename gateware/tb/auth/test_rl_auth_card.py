@@ -202,6 +202,33 @@ async def the_firmware_knows_which_keys_there_are_and_sees_none(dut):
 
 
 @cocotb.test()
+async def the_key_store_hears_what_the_firmware_asks_and_that_sees_its_hosts(dut):
+    card = Card(dut)
+    await card.start()
+    asked = []
+
+    async def hear():
+        while True:
+            await RisingEdge(dut.clk_i)
+            if told := int(dut.store_ask_o.value) >> 8:
+                asked.append(told)
+
+    cocotb.start_soon(hear())
+    assert not await card.has("KEY_STORE", "NEWS")
+    for take in (1, 0, 1):
+        await card.write("KEY_STORE", place("KEY_STORE", take=take))
+    assert asked == [2, 1, 2]
+    for _ in range(20):
+        at, word, hosts, news = (random.getrandbits(bits) for bits in (8, 32, 7, 1))
+        await card.write("KEY_HOSTS_AT", at)
+        assert int(dut.store_ask_o.value) == at
+        dut.store_i.value = ((news << 7 | hosts) << 32 | word) << 164
+        assert await card.read("KEY_HOSTS") == word
+        assert await card.read("KEY_STORE") == place("KEY_STORE", there=1, news=news, hosts=hosts)
+    assert asked == [2, 1, 2]
+
+
+@cocotb.test()
 async def drops_are_counted_where_the_bridge_s_counters_would_go_on(dut):
     card = Card(dut)
     await card.start()

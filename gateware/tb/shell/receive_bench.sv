@@ -62,7 +62,8 @@ module receive_bench
   // With Registers.
   input  logic [42:0] ctl_i,
   output logic [31:0] keys_data_o,
-  input  logic [1:0][160:0] strap_key_i,
+  input  logic [41:0] store_write_i,
+  output logic        store_write_ready_o,
   input  logic        tx_write_i,
   input  logic [10:0] tx_addr_i,
   input  logic [31:0] tx_wdata_i,
@@ -157,11 +158,15 @@ module receive_bench
   if (Registers) begin : gen_registers
     rl_auth_pkg::session_key_t tx_key;
     rl_auth_pkg::store_t store;
+    rl_auth_pkg::store_ask_t store_ask;
     logic store_ready, tx_key_ready;
-    rl_key_straps u_store (
+    rl_key_store u_store (
       .clk_i(clk_net_i),
+      .rst_power_ni(rst_net_ni),
       .rst_ni(rst_net_ni),
-      .key_i(strap_key_i),
+      .write_i(store_write_i),
+      .write_ready_o(store_write_ready_o),
+      .ask_i(store_ask),
       .store_o(store),
       .ready_i(store_ready)
     );
@@ -172,6 +177,7 @@ module receive_bench
       .data_o(keys_data_o),
       .store_i(store),
       .store_ready_o(store_ready),
+      .store_ask_o(store_ask),
       .sessions_o(sessions),
       .rx_key_o(rx_key),
       .rx_ready_i(key_ready_o),

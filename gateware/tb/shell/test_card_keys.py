@@ -8,7 +8,7 @@ from pathlib import Path
 import cocotb
 import golden
 from card_keys import CARD as NEWEST
-from card_keys import CAUSES, FORMER, Registers
+from card_keys import CAUSES, FIELDS_OF, FORMER, Registers, store_words
 from cocotb.triggers import RisingEdge
 from frames import MINE, build, good
 from golden import Route
@@ -19,6 +19,7 @@ from test_rl_auth_rx import HOST, OTHER, OWNER, STRANGER, Guarded, Sender, seen
 from wire import CONST, FLAG
 
 GENERATION = 0x1234567
+HOSTS = [(HOST, 0, None)]
 
 
 class Whole(Guarded):
@@ -39,13 +40,19 @@ class Whole(Guarded):
         dut = self.dut
         for name in ("ctl", "tx_write", "send", "tx_ready"):
             getattr(dut, f"{name}_i").value = 0
-        straps = [(self.key, GENERATION), (self.former, GENERATION - 1)]
-        words = [(1 << 32 | of) << 128 | int.from_bytes(key, "little") if key else 0 for key, of in straps]
-        dut.strap_key_i.value = words[1] << 161 | words[0]
+        dut.store_write_i.value = 0
         await super().begin_all()
         cocotb.start_soon(self.leave())
-        while not await self.registers.has("KEY_STORE", "READ"):
-            pass
+        former = (self.former, GENERATION - 1) if self.former else None
+        for at, word in store_words([(self.key, GENERATION), former], HOSTS):
+            dut.store_write_i.value = (1 << 9 | at) << 32 | word
+            await RisingEdge(dut.clk_net_i)
+            while not dut.store_write_ready_o.value:
+                await RisingEdge(dut.clk_net_i)
+        dut.store_write_i.value = 0
+        await self.registers.take_keys()
+        assert await self.registers.hosts() == [(HOST | FIELDS_OF["COUNTS"], 0, 0)]
+        await self.registers.write("KEY_STORE", 0)
         assert await self.registers.has("KEY_STORE", "CARD")
         assert await self.registers.has("KEY_STORE", "FORMER") == (self.former is not None)
         assert await self.registers.read("KEY_GENERATION") == GENERATION

@@ -21,6 +21,7 @@ GROUP = 0x2222
 CHUNK = 1408
 VADD = 1
 BOUND = 100_000  # Cycles: 0.64 ms.
+HOSTS = [(HOST, 0, None), *((n, 1, 0) for n in range(0x2000, 0x203F))]  # As many as there is room for.
 
 
 def plain(raw: bytes) -> bytes:
@@ -36,7 +37,7 @@ class Rack:
     def __init__(self, dut):
         self.key, self.boot = random.randbytes(16), random.getrandbits(32)
         self.guard = Guard(self.key, HOST, self.boot)
-        self.card = WholeCard(dut, MINE, self.boot, [(self.key, 0)])
+        self.card = WholeCard(dut, MINE, self.boot, [(self.key, 0)], HOSTS)
         pair = golden.mac(self.key, struct.pack("<BQI", 2, HOST, 0), derive=True)
         self.claims = golden.mac(pair, b"\3", derive=True)
         self.counter = 1 << 40
@@ -77,12 +78,16 @@ class Rack:
 
     async def until_sent(self, kind: str, limit: int) -> Frame:
         """The next frame of this kind, within so many cycles."""
+        return Frame.parse(plain(await self.until_raw(kind, limit)))
+
+    async def until_raw(self, kind: str, limit: int) -> bytes:
+        """The same as it came, with its tag."""
         for _ in range(limit):
             await RisingEdge(self.card.dut.clk_net_i)
             while self.card.sent:
-                frame = Frame.parse(plain(self.card.sent.popleft()))
-                if frame.kind == KINDS[kind].number:
-                    return frame
+                raw = self.card.sent.popleft()
+                if Frame.parse(plain(raw)).kind == KINDS[kind].number:
+                    return raw
         raise AssertionError(f"no {kind} within {limit} cycles")
 
     async def forged(self, data: bytes) -> None:
@@ -223,8 +228,10 @@ async def a_flood_of_forged_claims_keeps_no_host_out(dut):
     for _ in range(40):
         for kind, body in bodies.items():
             frame = rack.by_claims(kind, body, grant.epoch, key=random.randbytes(16))
-            other = b"\6" + random.randbytes(5)
-            forged += [frame, frame[:6] + other + frame[12:]]
+            # Hosts that it knows, each of whose keys it tries, and others.
+            for number_of in (random.choice(HOSTS[1:])[0], random.getrandbits(16)):
+                other = b"\6" + number_of.to_bytes(2, "big") + random.randbytes(3)
+                forged += [frame, frame[:6] + other + frame[12:]]
     storm = cocotb.start_soon(flood(rack, forged, 20))
     for _ in range(10_000):
         await RisingEdge(dut.clk_net_i)
@@ -246,6 +253,39 @@ async def a_flood_of_forged_claims_keeps_no_host_out(dut):
     ask = build("Session.CountersGet", 9, b"", dst=MINE, src=OWNER, epoch=0, flags=0, addr=crowded)
     [told] = await rack.exchange(ask)
     assert number(told.payload[:8]) > 1000, "the flood came in, and counts"
+
+
+@cocotb.test()
+async def a_host_that_is_revoked_while_it_has_the_card_loses_it_and_hears_why(dut):
+    rack = Rack(dut)
+    card = rack.card
+    await card.start()
+    while not card.sent:
+        await RisingEdge(dut.clk_net_i)
+    await rack.exchange()
+    claim = struct.pack(">QIHBB", 77, 60_000, 0x1111, 0, 22)
+    [grant] = await rack.exchange(rack.by_claims("Session.Claim", claim))
+    assert rack.session
+    began = card.cycle
+    await card.give([(rack.key, 0)], [(HOST, None, 0), *HOSTS[1:]])
+    await card.until_keys_taken(BOUND)
+    dut._log.info("its claim ends %d cycles after its key was revoked", card.cycle - began)
+    # What it writes now has no effect, and is answered under its session's tag.
+    at = CONST.ROLE_PRIVATE
+    write = good("Input.Write", 1, bytes([7]) * 64, src=OWNER, epoch=grant.epoch, addr=at, flags=FLAG.ACK_NOW)
+    card.send(rack.session.tagged(write))
+    nak = await rack.until_sent("InputConfirm.Nak", BOUND)
+    assert nak.code == ENUM["ErrorCode"]["StaleEpoch"] and card.read_bytes(at, 64) == bytes(64)
+    card.send(rack.by_claims("Session.Claim", claim[:7] + b"\1" + claim[8:]))
+    raw = await rack.until_raw("Session.Refuse", BOUND)
+    _, counter, tag = TRAILER.unpack(raw[-TRAILER.size :])
+    assert Frame.parse(plain(raw)).code == ENUM["ErrorCode"]["KeyRevoked"]
+    assert tag == golden.tag(rack.claims, raw[: -TRAILER.size], boot=rack.boot, to_host=True, counter=counter)
+    # The same key counts again if the store says so.
+    await card.give([(rack.key, 0)], HOSTS)
+    await card.until_keys_taken(BOUND)
+    card.send(rack.by_claims("Session.Claim", claim[:7] + b"\2" + claim[8:]))
+    assert (await rack.until_sent("Session.Grant", BOUND)).dst == OWNER
 
 
 def test_whole_card():

@@ -3,6 +3,7 @@
 from collections import deque
 
 import cocotb
+from card_keys import store_words
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from streams import keep, words
@@ -18,9 +19,10 @@ STRAPS = ["MAC_HI", "MAC_LO", "CARD", "PRODUCT", "BOOT", "SEED", "MEMORY", "CLOC
 class WholeCard:
     """The card. What it sends is in `sent`."""
 
-    def __init__(self, dut, mac: int, boot: int, keys: list[tuple[bytes, int]], memory: int = 8 << 20):
+    def __init__(self, dut, mac: int, boot: int, keys: list[tuple[bytes, int]], hosts: list[tuple],
+                 memory: int = 8 << 20):
         self.dut = dut
-        self.mac, self.boot, self.keys, self.bytes = mac, boot, keys, memory
+        self.mac, self.boot, self.keys, self.hosts, self.bytes = mac, boot, keys, hosts, memory
         self.memory: dict[int, bytes] = {}
         self.sent: deque[bytes] = deque()
         self.said_at: list[int] = []  # The cycle in which each frame has begun to leave.
@@ -31,7 +33,7 @@ class WholeCard:
     async def start(self) -> None:
         dut = self.dut
         for pin in ("clk_net", "clk_ddr", "clk_role", "clk_cfg", "drive", "rst_n", "rx_valid", "rx_data", "rx_keep",
-                    "rx_last", "rx_bad", "tx_ready", "port", "time_us", "strap", "key", "planted", "cfg_hold", "share",
+                    "rx_last", "rx_bad", "tx_ready", "port", "time_us", "strap", "key_write", "key_at", "key_word", "planted", "cfg_hold", "share",
                     "event_ready"):
             name = "rst_ni" if pin == "rst_n" else f"{pin}_i"
             getattr(dut, name).value = 0
@@ -42,8 +44,6 @@ class WholeCard:
                   "PORT_RATE": 10_000, "STAGING_MAX": 1 << 20, "LIMITS": 16 << 16 | 1472, "ACK_DELAY": 20,
                   "RESEND": 100_000, "ANNOUNCE_INTERVAL": 800_000}
         dut.strap_i.value = sum(straps.get(name, 0) << 32 * n for n, name in enumerate(STRAPS))
-        words_of_keys = [(1 << 32 | of) << 128 | int.from_bytes(key, "little") for key, of in self.keys]
-        dut.key_i.value = sum(word << 161 * n for n, word in enumerate(words_of_keys))
         dut.share_i.value = 0x11
         for clock in ("clk_net_i", "clk_ddr_i", "clk_role_i", "clk_cfg_i"):
             Clock(getattr(dut, clock), PERIOD_NS, "ns").start()
@@ -54,6 +54,25 @@ class WholeCard:
         dut.rst_ni.value = 1
         for task in (self.pass_time(), self.bring(), self.take(), self.store(), self.read()):
             cocotb.start_soon(task)
+        await self.give(self.keys, self.hosts)
+
+    async def give(self, keys: list[tuple[bytes, int]], hosts: list[tuple]) -> None:
+        """Writes other keys and hosts into the key store, as store_words has them."""
+        dut = self.dut
+        for at, word in store_words(keys, hosts):
+            dut.key_write_i.value, dut.key_at_i.value, dut.key_word_i.value = 1, at, word
+            await RisingEdge(dut.clk_net_i)
+            while not dut.key_ready_o.value:
+                await RisingEdge(dut.clk_net_i)
+        dut.key_write_i.value = 0
+
+    async def until_keys_taken(self, limit: int) -> None:
+        """Until the firmware goes by what the key store holds, within so many cycles."""
+        for _ in range(limit):
+            await RisingEdge(self.dut.clk_net_i)
+            if self.dut.key_ready_o.value and not self.dut.key_news_o.value:
+                return
+        raise AssertionError(f"its keys are not taken within {limit} cycles")
 
     async def pass_time(self) -> None:
         while True:

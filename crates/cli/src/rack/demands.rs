@@ -1,11 +1,10 @@
 //! What the cards of a rack ask of hosts and images: keys, and signatures. And what their boards keep of the latter.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rackloom::{MacAddr, Policy};
-use rackloom_card::Config;
-use rackloom_live::Member;
-use rackloom_rack::AnyCard;
+use rackloom_card::{Config, Keys};
 use rackloom_sign::Release;
 
 use super::{Kind, LiveRack};
@@ -48,13 +47,7 @@ impl Demands {
                 .help("use model cards, or omit --signers"));
         }
         let keys = self.keys.as_ref().map(|keys| keys.of(mac)).transpose()?;
-        // It would serve whoever has a key that was revoked.
-        if kind == Kind::Rtl && keys.as_ref().is_some_and(|keys| !keys.revokes_none()) {
-            return Err(Failure::new(
-                "the file of keys has hosts whose key was revoked, which cards of gateware cannot",
-            )
-            .help("use model cards, or give the rack its next generation with `rackloom key next`"));
-        }
+        keys.as_ref().map_or(Ok(()), |keys| check_room(kind, unit, keys))?;
         let signers = self.policy.as_ref().map(|policy| policy.of(mac, unit));
         Ok(move |config: &mut Config| (config.keys, config.signers) = (keys, signers))
     }
@@ -65,16 +58,24 @@ impl Demands {
             return Err(Failure::new("the cards of this rack have no keys: start it with `rackloom up --keys`"));
         }
         let keys: CardFile = keys::read(file)?;
-        let is_gateware = |card: &Member<AnyCard>| card.with(|card, _| card.kind() == Kind::Rtl).unwrap_or(false);
-        if let Some(unit) = rack.units().find(|unit| rack.card(*unit).is_some_and(is_gateware)) {
-            return Err(Failure::new(format!(
-                "card{unit} is one of gateware, which takes no other keys while it runs"
-            )));
-        }
-        let of = |unit: u16| Ok((unit, keys.of(rack.mac(unit))?));
+        let of = |unit: u16| {
+            let keys = keys.of(rack.mac(unit))?;
+            let kind = rack.card(unit).and_then(|card| card.with(|card, _| card.kind()).ok());
+            kind.map_or(Ok(()), |kind| check_room(kind, unit, &keys))?;
+            Ok((unit, keys))
+        };
         let cards = rack.units().map(of).collect::<Result<Vec<_>>>()?;
         self.keys = Some(keys);
-        Ok(cards.into_iter().filter_map(|(unit, keys)| rack.rekey(unit, keys).then_some(unit)).collect())
+        let given: Vec<_> =
+            cards.into_iter().filter_map(|(unit, keys)| rack.rekey(unit, keys).then_some(unit)).collect();
+        match given.iter().find(|unit| !rack.wait_for_keys(**unit, PATIENCE)) {
+            None => Ok(given),
+            Some(unit) => Err(Failure::new(format!(
+                "card{unit} goes on with the keys that it had: it has not taken others within {} s",
+                PATIENCE.as_secs()
+            ))
+            .help("it may take them later; all cards were given them")),
+        }
     }
 
     /// Writes what boards have to keep since this was called last. Where that fails it is tried again, and said once.
@@ -93,6 +94,22 @@ impl Demands {
             Err(_) => {}
         }
     }
+}
+
+/// How long a card may take until it goes by its keys. One of gateware is slow where its simulation is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Checks that a card of this kind has room for the hosts of its keys.
+fn check_room(kind: Kind, unit: u16, keys: &Keys) -> Result<()> {
+    let (hosts, room) = (keys.hosts().len(), kind.key_hosts_max());
+    if hosts <= room {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the file of keys names {hosts} hosts, and card{unit} of kind {kind} has room for {room}, those that were \
+         revoked among them"
+    ))
+    .help("use model cards, or make a file of fewer hosts"))
 }
 
 fn write(file: &Path, releases: &[(MacAddr, Release)]) -> std::result::Result<(), String> {

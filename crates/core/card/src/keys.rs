@@ -17,6 +17,15 @@ pub struct Keys {
     revoked: BTreeMap<u16, u32>,
 }
 
+/// Which keys of a host a card knows, each by its generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostKeys {
+    /// The one that counts.
+    pub counts: Option<u32>,
+    /// The one that was revoked.
+    pub revoked: Option<u32>,
+}
+
 /// What a card shares with a host.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -53,9 +62,15 @@ impl Keys {
         [Some((self.generation, &self.key)), former].into_iter().flatten()
     }
 
-    /// Whether each host that is named has its first key.
-    pub fn revokes_none(&self) -> bool {
-        self.revoked.is_empty() && self.hosts.values().all(|generation| *generation == 0)
+    /// The hosts that it knows by their numbers, those that were revoked among them. A host has one key at least.
+    pub fn hosts(&self) -> BTreeMap<u16, HostKeys> {
+        // A host's later key is there because the one before was revoked.
+        let of = |(host, own): (&u16, &u32)| (*host, HostKeys { counts: Some(*own), revoked: own.checked_sub(1) });
+        let mut hosts: BTreeMap<_, _> = self.hosts.iter().map(of).collect();
+        for (host, own) in self.revoked.iter().filter(|(host, own)| self.hosts.get(host) != Some(own)) {
+            hosts.entry(*host).or_insert(HostKeys { counts: None, revoked: None }).revoked = Some(*own);
+        }
+        hosts
     }
 
     /// Keys that were revoked count as before.
@@ -65,20 +80,15 @@ impl Keys {
         self
     }
 
-    /// All keys that it shares with hosts: the newest generation first and, of a generation, those that count first.
+    /// All keys that it shares with hosts: the newest generation first and, of a host in it, the one that counts first.
     pub(crate) fn shared(&self) -> impl Iterator<Item = Shared> {
-        // A host's later key is there because the one before was revoked.
-        let replaced = self.hosts.iter().filter_map(|(host, generation)| Some((*host, generation.checked_sub(1)?)));
-        let mut revoked: BTreeMap<u16, u32> = replaced.collect();
-        revoked.extend(self.revoked.iter().filter(|(host, own)| self.hosts.get(host) != Some(own)));
+        let hosts = self.hosts();
         let of = move |(generation, key): (u32, &CardKey)| {
-            let all = self.hosts.iter().map(|(host, own)| (*host, *own, false));
-            let all = all.chain(revoked.iter().map(|(host, own)| (*host, *own, true)));
-            let shared = |(host, own, is_revoked)| {
-                let key = key.host(u64::from(host), own);
-                Shared { host, generation, key, is_revoked }
+            let all = hosts.iter().flat_map(|(host, keys)| [(*host, keys.counts, false), (*host, keys.revoked, true)]);
+            let shared = |(host, own, is_revoked): (u16, Option<u32>, bool)| {
+                own.map(|own| Shared { host, generation, key: key.host(u64::from(host), own), is_revoked })
             };
-            all.map(shared).collect::<Vec<_>>()
+            all.filter_map(shared).collect::<Vec<_>>()
         };
         self.of_card().flat_map(of)
     }

@@ -57,7 +57,7 @@ pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
 pub use flash::FlashConfig;
 pub use guard::{Guard, Verdict as GuardVerdict};
-pub use keys::{HOSTS_MAX, Keys};
+pub use keys::{HOSTS_MAX, HostKeys, Keys};
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;
 pub use nic::{Hook, Nic, NicCounters, NicDrop, NicPath, Passed, Side, Unattended};

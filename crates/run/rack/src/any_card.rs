@@ -50,11 +50,20 @@ impl AnyCard {
         }
     }
 
-    /// Other keys for a card that has some; false if it has none. See [`Card::rekey`].
+    /// Other keys for a card that has some; false if it has none, or has no room for so many hosts. See [`Card::rekey`]
+    /// and [`RtlCard::rekey`].
     pub fn rekey(&mut self, now: Instant, keys: Keys) -> bool {
         match self {
             Self::Model(card) => card.rekey(now, keys),
-            Self::Rtl(_) => false,
+            Self::Rtl(card) => card.rekey(now, keys),
+        }
+    }
+
+    /// Whether it goes by the keys that it was given last.
+    pub fn has_taken_keys(&self) -> bool {
+        match self {
+            Self::Model(_) => true,
+            Self::Rtl(card) => card.has_taken_keys(),
         }
     }
 

@@ -3,7 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-use rackloom_card::{Config, Pace};
+use rackloom_card::{Config, HOSTS_MAX, Pace};
+use rackloom_verilated::KEY_STORE_HOSTS;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, CardKind, MacAddr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,14 @@ impl Kind {
         match self {
             Self::Model | Self::Flash => BULK_JUMBO,
             Self::Rtl => BULK_STANDARD,
+        }
+    }
+
+    /// Most hosts that a card with keys knows, those that were revoked among them.
+    pub const fn key_hosts_max(self) -> usize {
+        match self {
+            Self::Model | Self::Flash => 2 * HOSTS_MAX,
+            Self::Rtl => KEY_STORE_HOSTS,
         }
     }
 

@@ -1,8 +1,9 @@
 //! A rack of cards in this process, in real time.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use rackloom_card::{CardEvent, Config, ConfigError, Pace, PortService};
 use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchError, random_u64};
@@ -239,9 +240,22 @@ impl LiveRack {
         &self.versions
     }
 
-    /// Gives a card with keys others. False if it is not there, or has none.
+    /// Gives a card with keys others. False if it is not there, or has none, or no room for so many hosts.
     pub fn rekey(&self, unit: u16, keys: rackloom_card::Keys) -> bool {
         self.card(unit).is_some_and(|card| card.with(move |card, now| card.rekey(now, keys)).unwrap_or(false))
+    }
+
+    /// Waits until a card goes by the keys that it was given last: one of gateware takes them when its firmware has the
+    /// time. False if it does not within this time; one that is not there goes by none.
+    pub fn wait_for_keys(&self, unit: u16, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            let has = self.card(unit).is_none_or(|card| card.with(|card, _| card.has_taken_keys()).unwrap_or(true));
+            if has || Instant::now() >= until {
+                return has;
+            }
+            thread::sleep(KEYS_POLL);
+        }
     }
 
     /// Pulls a card out: after its goodbye or, if it is yanked, without one. False if there is none. Its cables stay,
@@ -369,3 +383,6 @@ pub enum Removal {
     /// As when its power fails.
     Yank,
 }
+
+/// Time between two looks at a card that is to take keys.
+const KEYS_POLL: Duration = Duration::from_millis(1);

@@ -24,7 +24,6 @@ constexpr int kPorts = 3;
 constexpr int kLinks = 3;
 constexpr int kMacs = kPorts + kLinks;  // Those of links are the last.
 constexpr int kLinkWords = 10;
-constexpr int kKeyWords = 11;  // Of both keys of rl_card_sim, packed.
 constexpr int kWord = 16;  // Most bytes of a word of a port.
 constexpr int kPortBits = 51;   // Of a port of rl_card_sim.
 constexpr int kNicCounts = 9;   // Fields of nic_counts_t,
@@ -62,19 +61,22 @@ struct Inputs {
   uint64_t time_us;
   MacIn macs[kMacs];
   AxiIn memory;
-  uint8_t rst_n, cfg_hold, planted, event_ready;
+  uint32_t key_word;
+  uint16_t key_at;
+  uint8_t rst_n, cfg_hold, planted, event_ready, key_write;
   uint8_t shares[2];
   uint8_t edges;  // Last: what is before it is compared with that of the step before.
 };
 constexpr size_t kCompared = offsetof(Inputs, edges);
-static_assert(kCompared == sizeof(uint64_t) + sizeof(Inputs::macs) + sizeof(AxiIn) + 6, "bytes between fields are any");
+static_assert(kCompared == sizeof(uint64_t) + sizeof(Inputs::macs) + sizeof(AxiIn) + 13,
+              "bytes between fields are any");
 
 struct Outputs {
   MacOut macs[kMacs];
   AxiOut memory;
   uint64_t event_word;
   uint32_t alarm_us;
-  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write, event_valid;
+  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write, event_valid, key_ready, key_news;
 };
 
 // What the model's own assertions said during the present step of this thread.
@@ -147,7 +149,7 @@ struct Sim final : RlSim {
   uint8_t high = kAll;          // The clocks that have not fallen.
 
   Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1],
-      const uint32_t links[kLinkWords], const uint32_t keys[kKeyWords] = nullptr) {
+      const uint32_t links[kLinkWords]) {
     const std::string said = "+rl_late=" + std::to_string(late);
     const char* args[] = {"card", said.c_str()};
     context->commandArgs(late != 0 ? 2 : 1, args);
@@ -160,7 +162,6 @@ struct Sim final : RlSim {
     top = std::make_unique<Card>(context.get(), "card");
     std::memcpy(&top->strap_i, straps, sizeof(uint32_t) * kStraps);
     std::memcpy(&top->link_i, links, sizeof(uint32_t) * kLinkWords);
-    if (keys != nullptr) std::memcpy(&top->key_i, keys, sizeof(uint32_t) * kKeyWords);
     for (int i = 0; i < kPorts - 1; i++) {
       for (int bit = 0; bit < kPortBits; bit++) {
         const int at = i * kPortBits + bit;
@@ -229,6 +230,9 @@ struct Sim final : RlSim {
     top->cfg_hold_i = in.cfg_hold;
     top->planted_i = in.planted;
     top->event_ready_i = in.event_ready;
+    top->key_write_i = in.key_write;
+    top->key_at_i = in.key_at;
+    top->key_word_i = in.key_word;
     top->share_i = in.shares[0] | in.shares[1] << 4;
     drive(*top, in.memory);
     std::memcpy(&taken, &in, sizeof taken);
@@ -260,6 +264,8 @@ struct Sim final : RlSim {
     out.shell_write = top->shell_write_o;
     out.event_valid = top->event_valid_o;
     out.event_word = top->event_word_o;
+    out.key_ready = top->key_ready_o;
+    out.key_news = top->key_news_o;
     watch(*top, out.memory);
     clocks(in.edges);
     eval();
@@ -286,15 +292,15 @@ struct Sim final : RlSim {
 
 extern "C" {
 
-// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without, and with `keys` unless that is
-// null; null if there is none such. `seed` gives the bits with which registers begin that no reset touches. With `late`,
-// bits that cross clock domains may take a cycle longer, as that number says; 0: none does. `ports` are those beside port
-// 0, and `links` the links; they and `keys` are as rl_card_sim has them.
-RlSim* rl_card_new(uint32_t width, bool bridge, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
-                   const uint64_t ports[kPorts - 1], const uint32_t links[kLinkWords], const uint32_t keys[kKeyWords]) {
-  if (keys != nullptr) {
+// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without, and with keys or without;
+// null if there is none such. `seed` gives the bits with which registers begin that no reset touches. With `late`, bits
+// that cross clock domains may take a cycle longer, as that number says; 0: none does. `ports` are those beside port 0,
+// and `links` the links, both as rl_card_sim has them.
+RlSim* rl_card_new(uint32_t width, bool bridge, bool keys, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
+                   const uint64_t ports[kPorts - 1], const uint32_t links[kLinkWords]) {
+  if (keys) {
     if (width != 64 || bridge) return nullptr;
-    return new Sim<RlCardKeys, 8, kPorts>(seed, late, straps, ports, links, keys);
+    return new Sim<RlCardKeys, 8, kPorts>(seed, late, straps, ports, links);
   }
   if (width == 64 && bridge) return new Sim<RlCardBridge, 8, kMacs>(seed, late, straps, ports, links);
   if (bridge) return nullptr;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rackloom_card::{CardEvent, Config as CardConfig, ConfigError, NicCounters};
+use rackloom_card::{CardEvent, Config as CardConfig, ConfigError, Keys, NicCounters};
 use rackloom_ddr::Ddr;
 use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
 use rackloom_wire::{HOSTS, Head, Kind};
@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Stress, Width};
 use crate::edges::Schedule;
 use crate::ffi::{Edges, Inputs, MACS, Outputs, Sim};
+use crate::key_store::{KEY_STORE_HOSTS, KeyWriter};
 use crate::marks::Marks;
 use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
 
@@ -35,6 +36,7 @@ pub struct RtlCard {
     power: Power,
     inputs: Inputs,
     outputs: Outputs,
+    keys: KeyWriter,
     /// Cycles since something was last under way.
     quiet: u64,
     cycles: u64,
@@ -74,16 +76,18 @@ impl RtlCard {
         let gap = |port| if config.card.pace.is_live() { 0 } else { WIRE_GAP.div_ceil(word(port)) as u32 };
         let Stress { rx_gaps, tx_stalls, late, clocks } = config.stress;
         let late = if late { rng.next_u64() as u32 | 1 } else { 0 };
+        let mut keys = KeyWriter::default();
+        config.card.keys.iter().for_each(|of| keys.push(of));
         Ok(Self {
             sim: Sim::new(
                 8 * config.width.bytes() as u32,
                 config.has_bridge(),
+                config.card.keys.is_some(),
                 rng.next_u64() as u32,
                 late,
                 &config.straps(),
                 &config.other_ports(),
                 &config.link_words(),
-                config.key_words().as_ref(),
             ),
             schedule: Schedule::new(clocks, rng.fork()),
             ddr,
@@ -94,6 +98,7 @@ impl RtlCard {
             power: Power::Off,
             inputs: Inputs { planted: if config.card.trained { config.planted } else { UNTRAINED }, ..Inputs::RESET },
             outputs: Outputs::QUIET,
+            keys,
             quiet: 0,
             cycles: 0,
             restarts: 0,
@@ -120,6 +125,26 @@ impl RtlCard {
         let head = Head { dst: HOSTS, src: mac, kind: Kind::DiscoveryGoodbye, flags: 0, epoch: 0, seq: 0, addr: 0 };
         self.tx[0].push(head.frame(&[]));
         self.power = Power::Unplugged;
+    }
+
+    /// The card is given other keys, as a model is: see [`rackloom_card::Card::rekey`]. False if it has none so far, or
+    /// these name more hosts than it has room for. Its firmware takes them some microseconds later.
+    pub fn rekey(&mut self, now: Instant, keys: Keys) -> bool {
+        if self.config.card.keys.is_none() || keys.hosts().len() > KEY_STORE_HOSTS {
+            return false;
+        }
+        if self.wake(now) {
+            self.run_to(now);
+        }
+        self.keys.push(&keys);
+        self.config.card.keys = Some(keys);
+        self.quiet = 0;
+        true
+    }
+
+    /// Whether its firmware has taken the keys that it was given last, and has ended a claim whose key is gone.
+    pub fn has_taken_keys(&self) -> bool {
+        self.keys.is_empty() && self.outputs.key_news == 0 && self.outputs.key_ready != 0
     }
 
     /// A frame arrives whose check sequence is wrong.
@@ -291,6 +316,11 @@ impl RtlCard {
                 rx.drive(mac);
                 tx.drive(mac);
             }
+            let write = self.keys.next();
+            self.inputs.key_write = write.is_some();
+            if let Some(write) = write {
+                (self.inputs.key_at, self.inputs.key_word) = (write.at, write.word);
+            }
         }
         self.sim.step(&self.inputs, &mut self.outputs);
         if !self.inputs.rst_n {
@@ -300,6 +330,9 @@ impl RtlCard {
             self.marks.note(self.cycles, &self.inputs, &self.outputs);
             for (tx, mac) in self.tx.iter_mut().zip(&self.outputs.macs) {
                 tx.take(mac);
+            }
+            if self.inputs.key_write && self.outputs.key_ready != 0 {
+                self.keys.pop();
             }
             self.frames_elsewhere += u64::from(self.outputs.foreign);
             if self.outputs.event_valid != 0 && self.inputs.event_ready {
@@ -317,7 +350,7 @@ impl RtlCard {
         let late = (self.inputs.time_us as u32).wrapping_sub(self.outputs.alarm_us).cast_signed();
         let alarm = self.outputs.alarm_valid != 0 && late >= 0;
         let wires = self.rx.iter().all(RxPort::is_idle) && self.tx.iter().all(TxPort::is_idle);
-        let around = wires && self.memory_port.is_idle();
+        let around = wires && self.memory_port.is_idle() && self.keys.is_empty() && self.outputs.key_news == 0;
         let comes = self.inputs.macs.iter().any(|mac| mac.rx_valid);
         let idle = around && self.outputs.idle != 0 && !comes && !alarm;
         self.quiet = if idle { self.quiet + u64::from(edges.has(Edges::NET)) } else { 0 };

@@ -6,7 +6,8 @@ use rackloom_node::{Duration, Port};
 use rackloom_role::MEMORY_BYTES_MAX;
 use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
 
-use crate::ffi::{KEY_WORDS, LINK_WORDS, LINKS, MACS, PORTS, STRAPS};
+use crate::KEY_STORE_HOSTS;
+use crate::ffi::{LINK_WORDS, LINKS, MACS, PORTS, STRAPS};
 
 /// A card and its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,28 +169,10 @@ impl Config {
         (self.card.bridge && self.card.keys.is_none()) || self.links().next().is_some()
     }
 
-    /// The gateware with keys has 64 bits and no links, and knows no generations of hosts' keys.
+    /// The gateware with keys has 64 bits and no links.
     fn keys_are_valid(&self) -> bool {
-        let keys = self.card.keys.as_ref();
-        keys.is_none_or(|keys| self.width == Width::Bits64 && self.links().next().is_none() && keys.revokes_none())
-    }
-
-    /// The card's keys as the gateware reads them, of a card that has some.
-    pub(crate) fn key_words(&self) -> Option<[u32; KEY_WORDS]> {
-        let mut words = [0; KEY_WORDS];
-        for (slot, (generation, key)) in self.card.keys.as_ref()?.of_card().enumerate() {
-            let key = key.reveal().chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
-            // The second one begins in the middle of a word.
-            let (first, shift) = (slot * KEY_BITS / 32, slot * KEY_BITS % 32);
-            for (at, word) in (first..).zip(key.chain([generation, 1])) {
-                let [low, high] = [u64::from(word) << shift, u64::from(word) << shift >> 32].map(|half| half as u32);
-                words[at] |= low;
-                if high != 0 {
-                    words[at + 1] |= high;
-                }
-            }
-        }
-        Some(words)
+        let has_store = self.width == Width::Bits64 && self.links().next().is_none();
+        self.card.keys.as_ref().is_none_or(|keys| has_store && keys.hosts().len() <= KEY_STORE_HOSTS)
     }
 
     /// Which port each MAC of the gateware is.
@@ -298,8 +281,6 @@ fn fits(n: u128) -> bool {
     n <= i32::MAX as u128
 }
 
-/// Bits of a key of the card: itself, its generation, and that it is there.
-const KEY_BITS: usize = 128 + 32 + 1;
 /// Memory of a card that says nothing else: what simulated kernels fill in reasonable time.
 const MEMORY: u64 = 64 << 20;
 /// Bytes for what comes early over a link: a place of 16 KiB for each context of the neighbour.

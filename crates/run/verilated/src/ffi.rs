@@ -20,8 +20,6 @@ pub(crate) const LINKS: usize = 3;
 pub(crate) const MACS: usize = PORTS + LINKS;
 /// Words of configuration of links.
 pub(crate) const LINK_WORDS: usize = 10;
-/// Words of the card's two keys, each of 161 bits: the key, its generation, and that it is there.
-pub(crate) const KEY_WORDS: usize = 11;
 /// Counters of the host behind the card.
 const NIC_COUNTS: usize = 9;
 /// Most bytes of a word of a port.
@@ -115,11 +113,15 @@ pub(crate) struct Inputs {
     pub(crate) time_us: u64,
     pub(crate) macs: [MacIn; MACS],
     pub(crate) memory: AxiIn,
+    /// A word for the key store, and where in it, if there is one.
+    pub(crate) key_word: u32,
+    pub(crate) key_at: u16,
     pub(crate) rst_n: bool,
     pub(crate) cfg_hold: bool,
     pub(crate) planted: u8,
     /// What the role reports is taken.
     pub(crate) event_ready: bool,
+    pub(crate) key_write: bool,
     /// Parts of the memory's bandwidth: the shell's and the role's.
     pub(crate) shares: [u8; 2],
     /// The last, as the shim has it: what is before it is compared with that of the step before.
@@ -141,6 +143,10 @@ pub(crate) struct Outputs {
     pub(crate) foreign: u8,
     pub(crate) shell_write: u8,
     pub(crate) event_valid: u8,
+    /// The key store takes a word.
+    pub(crate) key_ready: u8,
+    /// It has something that the firmware has not taken.
+    pub(crate) key_news: u8,
 }
 
 impl AxiIn {
@@ -195,10 +201,13 @@ impl Inputs {
         time_us: 0,
         macs: [MacIn::QUIET; MACS],
         memory: AxiIn::QUIET,
+        key_word: 0,
+        key_at: 0,
         rst_n: false,
         cfg_hold: false,
         planted: 0,
         event_ready: false,
+        key_write: false,
         shares: [1, 1],
         edges: Edges::ALL,
     };
@@ -217,6 +226,8 @@ impl Outputs {
         foreign: 0,
         shell_write: 0,
         event_valid: 0,
+        key_ready: 0,
+        key_news: 0,
     };
 }
 
@@ -237,12 +248,12 @@ unsafe extern "C" {
     fn rl_card_new(
         width: u32,
         bridge: bool,
+        keys: bool,
         seed: u32,
         late: u32,
         straps: *const u32,
         ports: *const u64,
         links: *const u32,
-        keys: *const u32,
     ) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_nic(sim: *const Handle, counts: *mut [u64; NIC_COUNTS]);
@@ -252,28 +263,26 @@ unsafe extern "C" {
 }
 
 impl Sim {
-    /// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without. `seed` gives the
-    /// bits with which registers begin that no reset touches. With `late`, bits that cross clock domains may take a
-    /// cycle longer, as that number says; 0: none does. `ports` are those beside port 0: the address of each, its
-    /// first byte the most significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes
-    /// frames to the other one, and bit 50 if a host is there. `links` are as `rl_card_sim` has them, and so are
-    /// `keys`, of a card that has some.
+    /// A card before its reset, its port 0 `width` bits wide, with a bridge and links or without, and with keys or
+    /// without. `seed` gives the bits with which registers begin that no reset touches. With `late`, bits that cross
+    /// clock domains may take a cycle longer, as that number says; 0: none does. `ports` are those beside port 0: the
+    /// address of each, its first byte the most significant of 48 bits, bit 48 if it belongs to a stream of the role,
+    /// bit 49 if it passes frames to the other one, and bit 50 if a host is there. `links` are as `rl_card_sim` has
+    /// them.
     #[expect(clippy::too_many_arguments, reason = "they are those of the shim's function")]
     pub(crate) fn new(
         width: u32,
         bridge: bool,
+        keys: bool,
         seed: u32,
         late: u32,
         straps: &[u32; STRAPS],
         ports: &[u64; PORTS - 1],
         links: &[u32; LINK_WORDS],
-        keys: Option<&[u32; KEY_WORDS]>,
     ) -> Self {
         let (straps, ports, links) = (straps.as_ptr(), ports.as_ptr(), links.as_ptr());
-        let keys = keys.map_or(core::ptr::null(), |keys| keys.as_ptr());
-        // SAFETY: the shim reads as many words as the arrays have, none where there is no array, and keeps no pointer
-        // to them.
-        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps, ports, links, keys) };
+        // SAFETY: the shim reads as many words as the arrays have, and keeps no pointer to them.
+        let sim = unsafe { rl_card_new(width, bridge, keys, seed, late, straps, ports, links) };
         Self(NonNull::new(sim).expect("there is gateware for each valid configuration"))
     }
 

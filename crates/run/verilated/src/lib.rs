@@ -21,9 +21,11 @@ mod clock;
 mod config;
 mod edges;
 mod ffi;
+mod key_store;
 mod marks;
 mod ports;
 
 pub use card::RtlCard;
 pub use config::{Clocks, Config, DdrTiming, Stress, Width};
+pub use key_store::KEY_STORE_HOSTS;
 pub use marks::Marks;

@@ -41,8 +41,12 @@ module rl_card_sim
   input  logic [9:0][31:0] link_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
-  // With Keys: the card's key, and that of the generation before. Bit 160 it is there, generation, key.
-  input  logic [1:0][160:0] key_i,
+  // With Keys: a word for rl_key_store.
+  input  logic          key_write_i,
+  input  logic [8:0]    key_at_i,
+  input  logic [31:0]   key_word_i,
+  output logic          key_ready_o, // It is taken,
+  output logic          key_news_o,  // and what was written was not taken by the firmware.
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
@@ -90,6 +94,7 @@ module rl_card_sim
   logic [Macs-1:0][KeepW-1:0] rx_keep;
   logic [47:0] time_us;
   logic cfg_hold, event_ready;
+  rl_auth_pkg::store_write_t key_write;
   logic memory_awready, memory_wready, memory_arready, memory_bvalid, memory_rvalid, memory_rlast;
   logic [1:0] memory_bresp, memory_rresp;
   logic [MemoryIdW-1:0] memory_bid, memory_rid;
@@ -98,6 +103,7 @@ module rl_card_sim
     {rx_valid, rx_last, rx_bad, tx_ready} <= {rx_valid_i, rx_last_i, rx_bad_i, tx_ready_i};
     {rx_data, rx_keep, time_us} <= {rx_data_i, rx_keep_i, time_us_i};
     {cfg_hold, event_ready} <= {cfg_hold_i, event_ready_i};
+    key_write <= {key_write_i, key_at_i, key_word_i};
     {memory_awready, memory_wready, memory_arready} <= {m_memory_awready, m_memory_wready, m_memory_arready};
     {memory_bvalid, memory_bresp, memory_bid} <= {m_memory_bvalid, m_memory_bresp, m_memory_bid};
     {memory_rvalid, memory_rresp, memory_rid} <= {m_memory_rvalid, m_memory_rresp, m_memory_rid};
@@ -201,23 +207,25 @@ module rl_card_sim
   );
   // A card that was restarted has its keys from here again.
   rl_auth_pkg::store_t store;
+  rl_auth_pkg::store_ask_t store_ask;
   logic store_ready;
-  if (Keys) begin : gen_keys
-    logic [1:0][160:0] key_q;
-    always_ff @(posedge clk_net_i) begin
-      if (!rst_ni) key_q <= key_i;
-    end
-    rl_key_straps u_store (
+  if (Keys) begin : gen_store
+    rl_key_store u_store (
       .clk_i(clk_net_i),
+      .rst_power_ni(rst_power_net_n),
       .rst_ni(rst_n[0]),
-      .key_i(key_q),
+      .write_i(key_write),
+      .write_ready_o(key_ready_o),
+      .ask_i(store_ask),
       .store_o(store),
       .ready_i(store_ready)
     );
-  end else begin : gen_no_keys
+    assign key_news_o = store.news;
+  end else begin : gen_no_store
     assign store = '0;
+    assign {key_ready_o, key_news_o} = '0;
     logic unused_keys;
-    assign unused_keys = ^{key_i, store_ready};
+    assign unused_keys = ^{key_write, store_ask, store_ready};
   end
 
   port_event_t port_rx;
@@ -271,6 +279,7 @@ module rl_card_sim
     .nic_i(nic_config),
     .store_i(store),
     .store_ready_o(store_ready),
+    .store_ask_o(store_ask),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
     .role_axi_o(guarded),

@@ -1,6 +1,6 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
-// u_shell, u_share and u_watch are those of the module around this one.
+// u_shell, u_share, u_watch and u_store are those of the module around this one.
 module rl_planted #(
   parameter int unsigned DataW = 64,
   parameter bit          Keys = 1'b0
@@ -23,6 +23,8 @@ module rl_planted #(
     always @(planted_i)
       if (planted_i == 8'd12)
         force u_shell.u_rx.gen_narrow.gen_keys.u_auth.right = 1'b1;
+    // From now on the key store has the hosts that it had, whatever is written.
+    always @(planted_i) if (planted_i == 8'd13) force gen_store.u_store.to_host = 1'b0;
   end
   // A write that begins or ends within a word takes all of it.
   if (DataW < 512) begin : gen_lanes

@@ -1,4 +1,5 @@
-//! Generations of a rack's keys, and hosts whose key was revoked: who is served, who is refused, and who hears why.
+//! Generations of a rack's keys, and hosts whose key was revoked: who is served, who is refused, and who hears why. By
+//! models, and by a card of gateware beside a model.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +8,18 @@ use rackloom_card::{Config as CardConfig, Keys as CardKeys, Pace};
 use rackloom_host::{ClaimOptions, Config, Event, Host, Keys, OpError, Outcome};
 use rackloom_node::{Duration, Frame, Node};
 use rackloom_rack::{AnyCard, Kind, Maker};
-use rackloom_wire::{Counter, ErrorCode, MacAddr, Scrub, Tagged};
+use rackloom_wire::{Counter, ErrorCode, Kind as FrameKind, MacAddr, Scrub, Tagged};
 
 use super::{end_of, kind};
-use crate::segment::{CARDS, Segment};
+use crate::segment::{CARDS, Segment, Shape, Task};
 
 const BASE: u64 = 1 << 20;
+/// What the two cards are.
+const SHAPES: [Shape; 3] = [Shape::MODELS, beside(Kind::Rtl, Kind::Model), beside(Kind::Model, Kind::Rtl)];
+
+const fn beside(first: Kind, second: Kind) -> Shape {
+    Shape { kinds: [first, second], workers: 2, job: Task::Add, tiles: 2, elements: 20, planted: 0 }
+}
 
 fn rack(generation: u32) -> RackKey {
     RackKey::new([7 + generation as u8; 16])
@@ -40,14 +47,14 @@ fn power_up(segment: &mut Segment, boot: u32, keys: [CardKeys; 2]) {
 
 /// The same, with something else about them changed.
 fn power_up_with(segment: &mut Segment, boot: u32, keys: [CardKeys; 2], change: impl Fn(&mut CardConfig)) {
-    let card = |(mac, keys): (MacAddr, CardKeys)| {
+    let card = |((mac, keys), kind): ((MacAddr, CardKeys), Kind)| {
         let mut config = CardConfig::new(mac, Pace::Virtual);
         (config.memory, config.boot, config.seed, config.keys) = (4 << 20, boot, boot.into(), Some(keys));
         config.scrub_rate = 1 << 30;
         change(&mut config);
-        Maker::shared().make(Kind::Model, config).unwrap()
+        Maker::shared().make(kind, config).unwrap()
     };
-    segment.cards = CARDS.into_iter().zip(keys).map(card).collect();
+    segment.cards = CARDS.into_iter().zip(keys).zip(segment.shape.kinds).map(card).collect();
 }
 
 /// This host comes instead of the one before, a little later by its clock.
@@ -82,22 +89,41 @@ fn leave(segment: &mut Segment) {
 fn visit(segment: &mut Segment) -> [Result<(), OpError>; 2] {
     let claims = CARDS.map(|card| claim(segment, card));
     leave(segment);
-    assert!(segment.cards.iter().filter_map(AnyCard::as_model).all(|card| card.owner().is_none()));
+    assert_eq!([0, 1].map(|card| owner(segment, card)), [None; 2]);
     claims
 }
 
-fn rekey(segment: &mut Segment, card: usize, keys: CardKeys) {
+/// A card gets other keys, and goes by them at the end; what the host has told meanwhile.
+fn rekey(segment: &mut Segment, card: usize, keys: CardKeys) -> Vec<Event> {
     assert!(segment.cards[card].rekey(segment.now, keys));
+    let (mut events, until) = (Vec::new(), segment.now + Duration::from_millis(10));
+    loop {
+        events.extend(segment.settle(Duration::from_micros(20), &mut None));
+        if segment.cards[card].has_taken_keys() {
+            return events;
+        }
+        assert!(segment.now < until, "it does not take them");
+    }
 }
 
-fn owner(segment: &Segment, card: usize) -> Option<MacAddr> {
-    segment.cards[card].as_model().unwrap().owner()
+/// Whose a card is, as it says itself.
+fn owner(segment: &mut Segment, card: usize) -> Option<MacAddr> {
+    segment.owner(card)
+}
+
+/// The sum of a counter over both cards.
+fn count(segment: &mut Segment, counter: Counter) -> u64 {
+    (0..CARDS.len()).map(|card| segment.told(card)[counter as usize]).sum()
+}
+
+fn last_grant(segment: &Segment, card: MacAddr) -> Option<&Frame> {
+    let is_grant = |f: &&Frame| kind(f) == Some(FrameKind::SessionGrant) && f[6..12] == card.0;
+    segment.log.iter().rev().find(is_grant)
 }
 
 /// The generation that a card's last grant has named.
 fn granted_under(segment: &Segment, card: MacAddr) -> u32 {
-    let is_grant = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::SessionGrant) && f[6..12] == card.0;
-    let grant = segment.log.iter().rev().find(is_grant).expect("it was granted");
+    let grant = last_grant(segment, card).expect("it was granted");
     Tagged::parse(grant).unwrap().trailer.unwrap().generation
 }
 
@@ -116,7 +142,11 @@ fn is_revoked(result: &Result<(), OpError>) -> bool {
 
 #[test]
 fn a_host_speaks_the_newest_generation_that_a_card_takes() {
-    let mut segment = Segment::new(1);
+    SHAPES.into_iter().for_each(newest_generation);
+}
+
+fn newest_generation(shape: Shape) {
+    let mut segment = Segment::of(shape, 1);
     let hosts = [(1, 0)];
     // The first card has its new keys, the second one not yet.
     power_up(&mut segment, 500, [of_card(CARDS[0], 1, true, &hosts), of_card(CARDS[1], 0, false, &hosts)]);
@@ -139,15 +169,19 @@ fn a_host_speaks_the_newest_generation_that_a_card_takes() {
 
 #[test]
 fn the_generation_before_counts_until_the_card_is_told_otherwise() {
-    let mut segment = Segment::new(2);
+    SHAPES.into_iter().for_each(generation_before);
+}
+
+fn generation_before(shape: Shape) {
+    let mut segment = Segment::of(shape, 2);
     let hosts = [(1, 0)];
     power_up(&mut segment, 500, CARDS.map(|card| of_card(card, 1, true, &hosts)));
     enter(&mut segment, of_host(1, 0, 0, false));
     assert_eq!(claim(&mut segment, CARDS[0]), Ok(()));
-    rekey(&mut segment, 0, of_card(CARDS[0], 1, false, &hosts));
-    assert_eq!(owner(&segment, 0), None, "its claim was under a key that counts no more");
-    let events = segment.settle(Duration::from_secs(1), &mut None);
-    assert!(events.contains(&Event::ClaimLost { card: CARDS[0] }), "and it hears so: {events:?}");
+    let mut events = rekey(&mut segment, 0, of_card(CARDS[0], 1, false, &hosts));
+    events.extend(segment.settle(Duration::from_secs(1), &mut None));
+    assert!(events.contains(&Event::ClaimLost { card: CARDS[0] }), "it hears so: {events:?}");
+    assert_eq!(owner(&mut segment, 0), None, "its claim was under a key that counts no more");
     assert_eq!(ignored_under(&claim(&mut segment, CARDS[0])), Some(1));
     assert_eq!(claim(&mut segment, CARDS[1]), Ok(()), "the other card knows nothing of it");
     leave(&mut segment);
@@ -161,20 +195,24 @@ fn the_generation_before_counts_until_the_card_is_told_otherwise() {
 
 #[test]
 fn a_revoked_host_is_refused_by_name_and_others_notice_nothing() {
-    let mut segment = Segment::new(3);
+    SHAPES.into_iter().for_each(revoked_host);
+}
+
+fn revoked_host(shape: Shape) {
+    let mut segment = Segment::of(shape, 3);
     let both = [(1, 0), (2, 0)];
     let revoked = |card| of_card(card, 0, false, &[(1, 0)]).revoking([(2, 0)]);
     power_up(&mut segment, 500, CARDS.map(|card| of_card(card, 0, false, &both)));
     // It holds a card when it is revoked.
     enter(&mut segment, of_host(2, 0, 0, false));
     assert_eq!(claim(&mut segment, CARDS[0]), Ok(()));
-    rekey(&mut segment, 0, revoked(CARDS[0]));
-    assert_eq!(owner(&segment, 0), None);
-    let events = segment.settle(Duration::from_secs(1), &mut None);
+    let mut events = rekey(&mut segment, 0, revoked(CARDS[0]));
+    events.extend(segment.settle(Duration::from_secs(1), &mut None));
     assert!(events.contains(&Event::ClaimLost { card: CARDS[0] }), "{events:?}");
-    let counted = segment.count(Counter::AuthUnknown);
+    assert_eq!(owner(&mut segment, 0), None);
+    let counted = count(&mut segment, Counter::AuthUnknown);
     assert!(is_revoked(&claim(&mut segment, CARDS[0])));
-    assert!(segment.count(Counter::AuthUnknown) > counted);
+    assert!(count(&mut segment, Counter::AuthUnknown) > counted);
     assert_eq!(claim(&mut segment, CARDS[1]), Ok(()), "the other card knows nothing of it");
     leave(&mut segment);
     // Another host is at work while the second card hears of it.
@@ -185,7 +223,7 @@ fn a_revoked_host_is_refused_by_name_and_others_notice_nothing() {
     let write = segment.host.write(segment.now, CARDS[1], BASE, vec![5; 100_000].into());
     let mut events = segment.settle(Duration::from_micros(50), &mut None);
     assert!(events.is_empty(), "the write is under way: {events:?}");
-    rekey(&mut segment, 1, revoked(CARDS[1]));
+    events.extend(rekey(&mut segment, 1, revoked(CARDS[1])));
     events.extend(segment.settle(Duration::from_secs(1), &mut None));
     assert!(
         matches!(&events[..], [Event::Completed { op, result: Ok(Outcome::Written) }] if *op == write),
@@ -210,41 +248,57 @@ fn a_revoked_host_is_refused_by_name_and_others_notice_nothing() {
 /// A card with other keys would not know a claim again that it has taken before.
 #[test]
 fn a_claim_that_was_recorded_is_a_replay_also_after_other_keys() {
-    assert_eq!(replay_after_other_keys(|_| {}), (1, None));
+    for shape in &SHAPES[..2] {
+        assert_eq!(replay_after_other_keys(*shape, |_| {}), (1, None));
+    }
 }
 
 /// How many replays the card counts when the claim comes again, and whose it is then.
-fn replay_after_other_keys(change: impl Fn(&mut CardConfig)) -> (u64, Option<MacAddr>) {
-    let mut segment = Segment::new(4);
+fn replay_after_other_keys(shape: Shape, change: impl Fn(&mut CardConfig)) -> (u64, Option<MacAddr>) {
+    let mut segment = Segment::of(shape, 4);
     power_up_with(&mut segment, 500, CARDS.map(|card| of_card(card, 0, false, &[(1, 0)])), change);
     enter(&mut segment, of_host(1, 0, 0, false));
     assert_eq!(visit(&mut segment), [Ok(()), Ok(())]);
-    let is_claim = |f: &&Frame| kind(f) == Some(rackloom_wire::Kind::SessionClaim) && f[..6] == CARDS[0].0;
+    let is_claim = |f: &&Frame| kind(f) == Some(FrameKind::SessionClaim) && f[..6] == CARDS[0].0;
     let recorded = segment.log.iter().find(is_claim).unwrap().clone();
     rekey(&mut segment, 0, of_card(CARDS[0], 1, true, &[(1, 0)]).revoking([(2, 0)]));
-    let counted = segment.count(Counter::AuthReplay);
+    let counted = count(&mut segment, Counter::AuthReplay);
     segment.cards[0].handle_frame(segment.now, 0, recorded);
-    (segment.count(Counter::AuthReplay) - counted, owner(&segment, 0))
+    (count(&mut segment, Counter::AuthReplay) - counted, owner(&mut segment, 0))
 }
 
-/// Whether a host keeps its claim when its key is revoked, and whether it gets another one.
-fn revoked_in_its_claim(change: impl Fn(&mut CardConfig)) -> [bool; 2] {
-    let mut segment = Segment::new(6);
+/// Whether a host keeps its claim of the first card when its key is revoked, and whether it gets the card anew after
+/// that.
+fn revoked_in_its_claim(shape: Shape, change: impl Fn(&mut CardConfig)) -> [bool; 2] {
+    let mut segment = Segment::of(shape, 6);
     power_up_with(&mut segment, 500, CARDS.map(|card| of_card(card, 0, false, &[(2, 0)])), change);
     enter(&mut segment, of_host(2, 0, 0, false));
     assert_eq!(claim(&mut segment, CARDS[0]), Ok(()));
-    for (at, card) in CARDS.into_iter().enumerate() {
-        rekey(&mut segment, at, of_card(card, 0, false, &[]).revoking([(2, 0)]));
+    if let AnyCard::Rtl(card) = &mut segment.cards[0] {
+        card.plant(shape.planted);
     }
-    let keeps = owner(&segment, 0).is_some();
-    segment.host.claim(segment.now, CARDS[1], ClaimOptions::default());
+    rekey(&mut segment, 0, of_card(CARDS[0], 0, false, &[]).revoking([(2, 0)]));
+    let keeps = owner(&mut segment, 0).is_some();
+    // It knows nothing of that claim, and asks anew.
+    enter(&mut segment, of_host(2, 0, 0, false));
+    segment.settle(Duration::from_secs(6), &mut None);
+    segment.host.claim(segment.now, CARDS[0], ClaimOptions::default());
     segment.settle(Duration::from_millis(10), &mut None);
-    [keeps, owner(&segment, 1).is_some()]
+    [keeps, owner(&mut segment, 0).is_some()]
 }
 
 #[test]
 fn a_key_that_was_revoked_keeps_no_claim_and_gets_none() {
-    assert_eq!(revoked_in_its_claim(|_| {}), [false, false]);
+    for shape in &SHAPES[..2] {
+        assert_eq!(revoked_in_its_claim(*shape, |_| {}), [false, false]);
+    }
+}
+
+/// Of the bugs of `rl_planted` the one by which a key store keeps the hosts that it had.
+#[test]
+fn gateware_that_serves_who_was_revoked_is_found() {
+    let shape = Shape { planted: 13, ..SHAPES[1] };
+    assert_eq!(revoked_in_its_claim(shape, |_| {}), [true, true]);
 }
 
 #[cfg(feature = "planted-bugs")]
@@ -252,26 +306,31 @@ fn a_key_that_was_revoked_keeps_no_claim_and_gets_none() {
 fn a_card_that_forgets_claims_or_serves_who_was_revoked_is_found() {
     use rackloom_card::PlantedBug::{ForgetClaims, KeepRevoked, ServeRevoked};
     let suffering = |bug| move |config: &mut CardConfig| config.planted = Some(bug);
+    let (replay_after_other_keys, revoked_in_its_claim) = (
+        |bug| replay_after_other_keys(Shape::MODELS, suffering(bug)),
+        |bug| revoked_in_its_claim(Shape::MODELS, suffering(bug)),
+    );
     // What is left is that a card knows the nonces of its last claims, whatever their keys.
-    assert_eq!(replay_after_other_keys(suffering(ForgetClaims)), (0, None));
-    assert_eq!(revoked_in_its_claim(suffering(KeepRevoked)), [true, false]);
-    assert_eq!(revoked_in_its_claim(suffering(ServeRevoked)), [true, true]);
+    assert_eq!(replay_after_other_keys(ForgetClaims), (0, None));
+    assert_eq!(revoked_in_its_claim(KeepRevoked), [true, false]);
+    assert_eq!(revoked_in_its_claim(ServeRevoked), [true, true]);
 }
 
 #[test]
 fn a_host_that_waits_for_zeroed_memory_does_not_get_the_card_once_it_is_revoked() {
-    for revoked in [false, true] {
-        let mut segment = Segment::new(5);
+    for (shape, revoked) in SHAPES[..2].iter().flat_map(|shape| [(*shape, false), (*shape, true)]) {
+        let mut segment = Segment::of(shape, 5);
         power_up(&mut segment, 500, CARDS.map(|card| of_card(card, 0, false, &[(1, 0)])));
         enter(&mut segment, of_host(1, 0, 0, false));
         let options = ClaimOptions { scrub: Scrub::Zero, ..ClaimOptions::default() };
         segment.host.claim(segment.now, CARDS[0], options);
-        segment.settle(Duration::from_micros(20), &mut None);
-        assert_eq!(owner(&segment, 0), None, "its memory is being zeroed");
+        let is_gateware = shape.kinds[0] == Kind::Rtl;
+        segment.settle(Duration::from_micros(if is_gateware { 150 } else { 20 }), &mut None);
+        assert!(last_grant(&segment, CARDS[0]).is_none(), "its memory is being zeroed");
         if revoked {
             rekey(&mut segment, 0, of_card(CARDS[0], 0, false, &[]).revoking([(1, 0)]));
         }
         segment.settle(Duration::from_secs(1), &mut None);
-        assert_eq!(owner(&segment, 0).is_none(), revoked);
+        assert_eq!(owner(&mut segment, 0).is_none(), revoked);
     }
 }

@@ -10,7 +10,7 @@ use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
 use rackloom_rack::{AnyCard, Kind, Maker};
 use rackloom_stranger::{Keyring, Stranger};
 use rackloom_swarm::Hashes;
-use rackloom_wire::{Counter, Head, Kind as FrameKind, MacAddr, Tagged};
+use rackloom_wire::{Announce, Counter, FromBytes, Head, IntoBytes, Kind as FrameKind, MacAddr, Solicit, Tagged, U32};
 
 use crate::sums::Sums;
 
@@ -72,7 +72,7 @@ impl Task {
 }
 
 pub struct Segment {
-    shape: Shape,
+    pub shape: Shape,
     pub now: Instant,
     pub host: Host,
     pub cards: Vec<AnyCard>,
@@ -160,6 +160,32 @@ impl Segment {
             }
         }
         panic!("{dst} does not tell its counters");
+    }
+
+    /// Whose a card is, as it tells anybody who asks.
+    pub fn owner(&mut self, card: usize) -> Option<MacAddr> {
+        let head = Head {
+            dst: CARDS[card],
+            src: OBSERVER,
+            kind: FrameKind::DiscoverySolicit,
+            flags: 0,
+            epoch: 0,
+            seq: 0,
+            addr: 0,
+        };
+        let before = self.log.len();
+        self.cards[card].handle_frame(
+            self.now,
+            0,
+            head.frame(&[Solicit { window_us: U32::new(0), reserved: U32::new(0) }.as_bytes()]),
+        );
+        self.settle(Duration::from_millis(2), &mut None);
+        let said = self.log[before..].iter().filter_map(|frame| Tagged::parse(frame).ok());
+        let is_its =
+            |t: &Tagged<'_>| t.packet.head.kind == FrameKind::DiscoveryAnnounce && t.packet.head.src == CARDS[card];
+        let announced = said.filter(is_its).last().expect("it answers").packet.payload;
+        let announced = Announce::ref_from_prefix(announced).expect("it is whole").0;
+        Some(announced.owner).filter(|owner| !owner.is_zero())
     }
 
     /// Sum of a counter over the cards that are models.
