@@ -7,14 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-#if MPI_VERSION >= 4
-#define INIT(name) MPI_##name##_init
-#else
-#define INIT(name) MPIX_##name##_init
-#endif
+
+#include "init.h"
 
 static int size, rank;
 

@@ -3,14 +3,8 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-#if MPI_VERSION >= 4
-#define INIT(name) MPI_##name##_init
-#else
-#define INIT(name) MPIX_##name##_init
-#endif
+
+#include "init.h"
 
 int main(int argc, char **argv) {
     int size, rank, left = 20, sums = 0;
