@@ -321,6 +321,7 @@ fn mapped_areas_show_the_pixels_and_take_new_ones() {
 
 #[test]
 fn a_buffer_is_seen_as_an_image() {
+    const DESCRIPTOR: cl_int = CL_INVALID_IMAGE_DESCRIPTOR;
     for bench in Bench::each(0) {
         let (cl, queue) = (bench.cl, bench.queue());
         let bytes = bench.filled(&pattern(400, 4));
@@ -340,6 +341,19 @@ fn a_buffer_is_seen_as_an_image() {
         image.model[..100].fill(1);
         image.check(&bench, queue);
         assert_eq!(bench.mem_info::<usize>(mem, CL_MEM_ASSOCIATED_MEMOBJECT), bytes.addr());
+        // There is one row: a pitch that could be one says nothing, and programs give one.
+        for (pitch, code) in [(360, CL_SUCCESS), (400, CL_SUCCESS), (362, DESCRIPTOR), (356, DESCRIPTOR)] {
+            let mut desc = described(CL_MEM_OBJECT_IMAGE1D_BUFFER, [90, 1, 1]);
+            (desc.buffer, desc.image_row_pitch) = (bytes, pitch);
+            let (desc, mut said) = ((&raw const desc).cast(), CL_SUCCESS);
+            let mem = cl!(cl, clCreateImage(bench.context, 0, &RGBA8, desc, null_mut(), &raw mut said));
+            assert_eq!(said, code, "a pitch of {pitch}");
+            if code == CL_SUCCESS {
+                image.mem = mem;
+                image.check(&bench, queue);
+                ok!(cl, clReleaseMemObject(mem));
+            }
+        }
         [mem, bytes].iter().for_each(|mem| ok!(cl, clReleaseMemObject(*mem)));
     }
 }

@@ -165,8 +165,11 @@ fn view(
     let pixel = image.format.pixel().ok_or(Error(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR))?;
     let row = image.extent[0] * pixel;
     let pitch = match (image.kind, desc.image_row_pitch as u64) {
-        (CL_MEM_OBJECT_IMAGE1D_BUFFER, 0) => row,
-        (CL_MEM_OBJECT_IMAGE1D_BUFFER, given) if given == row => row,
+        // There is one row, so what lies between rows is nowhere.
+        (CL_MEM_OBJECT_IMAGE1D_BUFFER, given) => {
+            ensure(given == 0 || given >= row && given.is_multiple_of(pixel), CL_INVALID_IMAGE_DESCRIPTOR)?;
+            row
+        }
         (CL_MEM_OBJECT_IMAGE2D, given) => {
             let is_aligned = |device: &&Ref<Device>| {
                 let align = device.number(CL_DEVICE_IMAGE_PITCH_ALIGNMENT);
