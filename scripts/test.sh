@@ -44,26 +44,28 @@ tests() {
   cargo test --locked --workspace --features "$planted" "$@"
 }
 
-# All tests, also after one has failed, in two lanes side by side (`lane.sh`); the lane that is all processor gives way, so
-# that time-outs of the other are not put to the test. Those that failed come again at the very end, with what they said.
+# All tests, also after one has failed, in lanes side by side (`lane.sh`); those that are all processor give way, so that
+# time-outs of the other are not put to the test. Tests that failed come again at the very end, with what they said.
 all_tests() {
-  local log status=0 runner
+  local log status=0 runner lane busy=()
   log=$(mktemp)
   runner=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
   local -x "CARGO_TARGET_${runner}_RUNNER=$PWD/scripts/lane.sh"
-  (
-    renice -n 10 $BASHPID >/dev/null
-    RACKLOOM_LANE=virtual tests --tests --no-fail-fast
-  ) >"$log.virtual" 2>&1 &
-  local virtual=$!
+  for lane in virtual gateware; do
+    (
+      renice -n 10 $BASHPID >/dev/null
+      RACKLOOM_LANE=$lane tests --tests --no-fail-fast
+    ) >"$log.$lane" 2>&1 &
+    busy+=($!)
+  done
   RACKLOOM_LANE=real tests --no-fail-fast 2>&1 | tee "$log" || status=$?
-  wait $virtual || status=$?
-  tee -a "$log" <"$log.virtual"
+  for lane in "${busy[@]}"; do wait "$lane" || status=$?; done
+  cat "$log".* | tee -a "$log"
   if [ $status != 0 ]; then
     phase_failures=$(grep -E -A 12 "panicked at|^error" "$log" | cut -c 1-300 | tail -n 120
       grep -E '^test .*FAILED$|^error: .* failed|^ +`.*`$' "$log" || true)
   fi
-  rm -f "$log" "$log.virtual"
+  rm -f "$log" "$log".*
   return $status
 }
 
