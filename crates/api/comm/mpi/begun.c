@@ -7,8 +7,7 @@
 int shim_run(const struct shim_args *args) {
     struct shim_call *call = shim_called(args, 1);
     if (!call) return shim_library(args);
-    shim_put(call);
-    shim_wait(call);
+    shim_do(call);
     int did = call->did, code = call->code;
     free(call);
     return did ? code : shim_library(args);

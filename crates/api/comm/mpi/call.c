@@ -73,7 +73,6 @@ static void fill(uint64_t *bytes, int blocks, const int *counts, MPI_Datatype ty
 int shim_shares(struct shim_call *call) {
     const struct shim_args *a = &call->args;
     int size = call->group->size, is_root = call->group->rank == a->root, in_place = a->from == MPI_IN_PLACE;
-    int code = MPI_SUCCESS;
     if (call->counts) return 0; /* It was started before. */
     switch (a->kind) {
     case SHIM_SCATTERV:
@@ -82,20 +81,21 @@ int shim_shares(struct shim_call *call) {
         if (a->root < 0 || a->root >= size) return 0;
         if (is_root && a->kind == SHIM_SCATTERV) fill(call->counts, size, a->from_counts, a->from_type);
         if (is_root && a->kind == SHIM_GATHERV) fill(call->counts, size, a->to_counts, a->to_type);
-        code = PMPI_Ibcast(call->counts, size, MPI_UINT64_T, a->root, call->group->own, &call->step);
-        break;
+        shim_board_tell(call->group->board, NULL, call->counts);
+        return 1;
     case SHIM_ALLTOALLV:
         /* Each rank knows what it gives; together they know it all. */
         call->row = room_for(size);
         call->counts = room_for(size * size);
         fill(call->row, size, in_place ? a->to_counts : a->from_counts, in_place ? a->to_type : a->from_type);
-        code = PMPI_Iallgather(call->row, size, MPI_UINT64_T, call->counts, size, MPI_UINT64_T, call->group->own,
-                               &call->step);
-        break;
+        shim_board_tell(call->group->board, NULL, call->row);
+        return 1;
     default: return 0;
     }
-    if (code != MPI_SUCCESS) PMPI_Abort(MPI_COMM_WORLD, 1);
-    return 1;
+}
+
+int shim_shared(struct shim_call *call) {
+    return shim_board_rows(call->group->board, call->row ? -1 : call->args.root, call->counts);
 }
 
 /* What is moved: operation and buffers. */

@@ -1,6 +1,7 @@
 /* Who makes calls go on: a thread, so that they do whatever the program does meanwhile; or, if the MPI library lets one
  * thread call it alone, whoever waits. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,9 +11,14 @@
 unsigned shim_limit_ms = 30000;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t bell;
+/* There is something to do; and a call is over. */
+static pthread_cond_t bell, over;
 static struct shim_group *groups;
-static int threaded, ending;
+/* Whether somebody makes calls go on: the thread, or a thread of the program that waits for one. Steps are its alone. */
+static int driven;
+static int threaded, several, ending;
+/* Of this process alone, and without messages. */
+static MPI_Comm still;
 static pthread_t thread;
 
 struct shim_group *shim_next(struct shim_group *group, struct shim_call **first) {
@@ -44,7 +50,7 @@ static void finish(struct shim_call *call) {
     if (!group->first) group->last = NULL;
     call->over = 1;
     int dropped = call->dropped;
-    pthread_cond_broadcast(&bell);
+    pthread_cond_broadcast(&over);
     pthread_mutex_unlock(&lock);
     /* From here on whoever waits for it may have freed it, or started it again. */
     if (kept) shim_kept_over(kept, code);
@@ -104,8 +110,8 @@ static uint64_t now_ns(void) {
 
 /* Looks so often before it sleeps between looks: others may need the processor for what we wait for. Then it sleeps a
  * 32nd of what it has waited, within these bounds. */
-#define LOOKS 200
-#define PAUSE_NS 50000u
+#define LOOKS 20
+#define PAUSE_NS 20000u
 #define PAUSE_NS_MAX 1000000u
 
 /* How long to sleep before the next look; 0: not at all. */
@@ -118,10 +124,10 @@ static uint64_t pause_ns(int went, int *looks, uint64_t *since) {
 }
 
 /* Sleeps with the lock, until the bell rings or the time is over. */
-static void doze(uint64_t ns) {
+static void doze(pthread_cond_t *bell, uint64_t ns) {
     uint64_t end = now_ns() + ns;
     const struct timespec at = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
-    pthread_cond_timedwait(&bell, &lock, &at);
+    pthread_cond_timedwait(bell, &lock, &at);
 }
 
 static int is_idle(void) {
@@ -146,40 +152,57 @@ void shim_nap(struct shim_patience *patience) {
     uint64_t pause = pause_ns(0, &patience->looks, &patience->since);
     if (!pause) return;
     pthread_mutex_lock(&lock);
-    doze(pause);
+    doze(&over, pause);
     pthread_mutex_unlock(&lock);
 }
 
-static void *serve(void *nothing) {
-    (void)nothing;
+/* The library's own messages go on while ranks wait: one that has yet to come may wait for them. */
+static void progress(void) {
+    int found;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, still, &found, MPI_STATUS_IGNORE);
+    sched_yield();
+}
+
+/* Makes calls go on until this one is over, NULL: all are; with the lock, which others get in between. */
+static void drive(const struct shim_call *until) {
     int looks = 0;
     uint64_t since = 0, went_at = now_ns();
-    for (;;) {
+    driven = 1;
+    while (until ? !until->over : !is_idle()) {
+        pthread_mutex_unlock(&lock);
         int any, went = steps(&any);
         uint64_t pause = pause_ns(went, &looks, &since);
         if (went || !any) went_at = now_ns();
+        else progress();
         pthread_mutex_lock(&lock);
-        if (is_idle()) {
-            if (ending) break;
-            pthread_cond_wait(&bell, &lock);
-            looks = 0;
-        } else if (pause) {
-            doze(pause);
-        }
+        if (pause && !(until && until->over)) doze(&bell, pause);
         /* All ranks are at their end: what goes on no more needs calls that they never made. */
         if (ending && now_ns() - went_at > (shim_limit_ms + GRACE_MS) * (uint64_t)1000000) break;
-        pthread_mutex_unlock(&lock);
     }
-    pthread_mutex_unlock(&lock);
-    return NULL;
+    driven = 0;
+    if (threaded && !is_idle()) pthread_cond_broadcast(&bell);
 }
 
-void shim_engine_start(int with_thread) {
+static void *serve(void *nothing) {
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        if (!driven && !is_idle()) drive(NULL);
+        if (!driven && ending) break; /* All calls are over, or given up. */
+        pthread_cond_wait(&bell, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return nothing;
+}
+
+void shim_engine_start(int with_thread, int with_several) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&bell, &attributes);
+    pthread_cond_init(&over, &attributes);
     threaded = with_thread;
+    several = with_several;
+    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &still);
     if (threaded && pthread_create(&thread, NULL, serve, NULL)) {
         fprintf(stderr, "rackloom: the system refuses a thread\n");
         PMPI_Abort(MPI_COMM_WORLD, 1); /* The others have theirs, and would wait for us. */
@@ -202,33 +225,39 @@ void shim_engine_end(void) {
     }
 }
 
-void shim_put(struct shim_call *call) {
+/* With the lock. */
+static void put(struct shim_call *call) {
     struct shim_group *group = call->group;
-    pthread_mutex_lock(&lock);
     call->state = SHIM_NEW;
     call->over = call->did = call->code = 0;
     call->next = NULL;
     if (group->last) group->last->next = call;
     else group->first = call;
     group->last = call;
+}
+
+void shim_put(struct shim_call *call) {
+    pthread_mutex_lock(&lock);
+    put(call);
     pthread_cond_broadcast(&bell);
     pthread_mutex_unlock(&lock);
 }
 
-void shim_wait(struct shim_call *call) {
-    if (threaded) {
-        pthread_mutex_lock(&lock);
-        while (!call->over) pthread_cond_wait(&bell, &lock);
-        pthread_mutex_unlock(&lock);
-        return;
-    }
-    int looks = 0;
-    for (uint64_t since = 0; !call->over;) {
-        int any, went = steps(&any);
-        uint64_t pause = pause_ns(went, &looks, &since);
-        const struct timespec nap = {0, (long)pause};
-        if (pause) nanosleep(&nap, NULL);
-    }
+void shim_do(struct shim_call *call) {
+    pthread_mutex_lock(&lock);
+    put(call);
+    if (driven) pthread_cond_broadcast(&bell);
+    else drive(call);
+    while (!call->over) pthread_cond_wait(&over, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+int shim_is_alone(const struct shim_call *call) {
+    int others = several || call->begun || call->refused || call->next;
+    pthread_mutex_lock(&lock);
+    for (struct shim_group *group = groups; group; group = group->next) others |= group->first && group->first != call;
+    pthread_mutex_unlock(&lock);
+    return !others;
 }
 
 void shim_add(struct shim_group *group) {

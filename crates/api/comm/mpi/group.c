@@ -42,6 +42,8 @@ struct shim_group *shim_group_of(MPI_Comm comm, int may_wait) {
         /* Not a duplicate, whose making the program's own attributes would see. */
         PMPI_Comm_split(comm, 0, group->rank, &group->own);
         PMPI_Comm_set_errhandler(group->own, MPI_ERRORS_RETURN);
+        group->board = shim_board_make(group->own, group->size, group->rank);
+        if (!group->board) group->why = "its ranks have no memory that they share";
     }
     shim_add(group);
     PMPI_Comm_set_attr(comm, key, group);
@@ -51,7 +53,9 @@ struct shim_group *shim_group_of(MPI_Comm comm, int may_wait) {
 void shim_group_end(struct shim_group *group) {
     if (group->cards) rl_comm_free(group->cards);
     if (group->own != MPI_COMM_NULL) PMPI_Comm_free(&group->own);
+    shim_board_free(group->board);
     free(group->seats);
+    group->board = NULL;
     group->cards = NULL;
     group->seats = NULL;
 }

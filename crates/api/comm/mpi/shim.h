@@ -38,6 +38,7 @@ struct shim_group {
     int size, rank;
     /* The same ranks, for the shim alone: what ranks agree on gets into the way of no call of the program. */
     MPI_Comm own;
+    struct shim_board *board;
     unsigned char *seats;
     uint64_t number;
     /* Of what is below, the cards are the engine's, and the rest is under its lock. */
@@ -53,6 +54,19 @@ void shim_groups_start(void);
 struct shim_group *shim_group_of(MPI_Comm comm, int may_wait);
 /* Ends what a group has, once nothing is under way. */
 void shim_group_end(struct shim_group *group);
+
+/* --- board.c: what ranks of a group agree on --- */
+
+#define SHIM_NUMBERS 4
+/* In memory that all ranks of comm share, for which all have to ask at the same time; NULL, on all: there is none. */
+struct shim_board *shim_board_make(MPI_Comm comm, int size, int rank);
+void shim_board_free(struct shim_board *board);
+/* Begins the next round: tells numbers, or a row of as many as there are ranks. */
+void shim_board_tell(struct shim_board *board, const int64_t *numbers, const uint64_t *row);
+/* The least of each number, or the row of this rank (-1: all rows), if all have told; 0: one has not. */
+int shim_board_least(const struct shim_board *board, int64_t *least);
+int shim_board_rows(const struct shim_board *board, int of, uint64_t *rows);
+int shim_board_waits_for(const struct shim_board *board, int rank);
 
 /* --- fell.c: what cards did not do --- */
 
@@ -152,8 +166,8 @@ struct shim_call {
     MPI_Datatype held[2];
     /* How far it is: the engine's. */
     enum shim_state state;
-    MPI_Request step;
-    int64_t mine[3], least[3];
+    MPI_Request step; /* As the library does it. */
+    int64_t mine[SHIM_NUMBERS], least[SHIM_NUMBERS];
     /* When it comes, of all that want this process's card: proposed by this rank, then agreed. */
     uint64_t turn, last_turn;
     void *given, *got;
@@ -173,8 +187,9 @@ struct shim_call {
 };
 /* Whether cards may do it: a call that has to be put to the engine. NULL: the MPI library does it. */
 struct shim_call *shim_called(const struct shim_args *args, int may_wait);
-/* What has to be known of other ranks before it can be described: begins to ask; 0: nothing. */
+/* What has to be known of other ranks before it can be described: begins to ask; 0: nothing. Then whether it is known. */
 int shim_shares(struct shim_call *call);
+int shim_shared(struct shim_call *call);
 /* Describes the operation, with all that is known, unless it was before; and packs what this rank gives. */
 void shim_describe(struct shim_call *call);
 /* Whether all ranks mean the same, as a number. */
@@ -205,12 +220,15 @@ int shim_step(struct shim_call *call);
 
 /* --- engine.c: who makes calls go on --- */
 
-/* With a thread of its own if the MPI library lets several call it. */
-void shim_engine_start(int threaded);
+/* With a thread of its own if the MPI library lets several call it; `several` if the program's own may. */
+void shim_engine_start(int threaded, int several);
 /* Ends when all calls are over, or no other rank will ever do its part. */
 void shim_engine_end(void);
 void shim_put(struct shim_call *call);
-void shim_wait(struct shim_call *call);
+/* Puts it, and waits for it: in this thread if no other makes calls go on. */
+void shim_do(struct shim_call *call);
+/* Whether this rank does nothing else until this call is over. */
+int shim_is_alone(const struct shim_call *call);
 /* Lets go of a call that could be started again, once it is over. */
 void shim_drop(struct shim_call *call);
 /* For a program that waits: whether any call is under way, and a sleep until one is over, or a little longer each time. */

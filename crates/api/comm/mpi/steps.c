@@ -6,6 +6,7 @@
  * have agreed that they can agree on a turn too: the greatest that one proposes, each a later one than all that it knows.
  * A rank takes the least turn first, and waits while a call that has none yet could get a lesser one. That is soon over,
  * as ranks propose only once all of them have come to the call: nobody waits for a call that a rank has yet to make.
+ * Where all ranks do nothing but this one call until it is over, there is no other order, and they need no turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +17,13 @@
 static uint64_t turns;
 static struct shim_call *on_card;
 
-/* Begins to agree on the least of so many numbers. */
-static void agree(struct shim_call *call, int numbers, enum shim_state state) {
-    if (PMPI_Iallreduce(call->mine, call->least, numbers, MPI_INT64_T, MPI_MIN, call->group->own, &call->step))
-        PMPI_Abort(MPI_COMM_WORLD, 1); /* The others wait for us. */
+/* Begins to agree on the least of these numbers. */
+static void agree(struct shim_call *call, enum shim_state state) {
+    shim_board_tell(call->group->board, call->mine, NULL);
     call->state = state;
 }
 
-static int is_over(struct shim_call *call, int *code) {
-    int over = 0;
-    *code = PMPI_Test(&call->step, &over, MPI_STATUS_IGNORE);
-    return over || *code != MPI_SUCCESS;
-}
+static int is_agreed(struct shim_call *call) { return shim_board_least(call->group->board, call->least); }
 
 /* The MPI library does it: at once if the program does not wait for it, else the program's own thread. */
 static void fall(struct shim_call *call, const char *why) {
@@ -41,7 +37,7 @@ static void fall(struct shim_call *call, const char *why) {
 static void propose(struct shim_call *call) {
     call->turn = ++turns;
     call->mine[0] = -(int64_t)call->turn; /* The least of these is the greatest turn. */
-    agree(call, 1, SHIM_ORDERING);
+    agree(call, SHIM_ORDERING);
 }
 
 /* Whether a call comes before another: of the same turn, that of the lesser group. */
@@ -71,7 +67,7 @@ static void run(struct shim_call *call) {
         return;
     shim_break(rl_comm_error());
     call->mine[0] = 0;
-    agree(call, 1, SHIM_CONFIRMING);
+    agree(call, SHIM_CONFIRMING);
 }
 
 int shim_step(struct shim_call *call) {
@@ -84,22 +80,25 @@ int shim_step(struct shim_call *call) {
         }
         goto describe;
     case SHIM_SHARING:
-        if (!is_over(call, &code)) return 0;
+        if (!shim_shared(call)) return 0;
     describe:
         shim_describe(call);
         call->mine[0] = !call->why;
         call->mine[1] = shim_meant(call);
         call->mine[2] = ~call->mine[1];
-        agree(call, 3, SHIM_AGREEING);
+        call->mine[3] = shim_is_alone(call);
+        agree(call, SHIM_AGREEING);
         return 1;
     case SHIM_AGREEING:
-        if (!is_over(call, &code)) return 0;
-        if (code != MPI_SUCCESS || !call->least[0]) fall(call, call->why ? call->why : "another rank cannot");
+        if (!is_agreed(call)) return 0;
+        call->turn = 0;
+        if (!call->least[0]) fall(call, call->why ? call->why : "another rank cannot");
         else if (call->least[1] != ~call->least[2]) fall(call, "ranks mean different operations");
+        else if (call->least[3]) call->state = SHIM_TURN;
         else propose(call);
         return 1;
     case SHIM_ORDERING:
-        if (!is_over(call, &code)) return 0;
+        if (!is_agreed(call)) return 0;
         call->turn = (uint64_t)-call->least[0];
         if (call->turn > turns) turns = call->turn;
         call->state = SHIM_TURN;
@@ -113,12 +112,12 @@ int shim_step(struct shim_call *call) {
         if (code == RL_OK && !over) return 0;
         if (code != RL_OK) shim_break(rl_comm_error());
         call->mine[0] = code == RL_OK;
-        agree(call, 1, SHIM_CONFIRMING);
+        agree(call, SHIM_CONFIRMING);
         return 1;
     case SHIM_CONFIRMING:
-        if (!is_over(call, &code)) return 0;
+        if (!is_agreed(call)) return 0;
         on_card = NULL;
-        if (code == MPI_SUCCESS && call->least[0]) {
+        if (call->least[0]) {
             call->did = 1;
             call->code = call->get.blocks ? shim_unpack(call->got, &call->get, call->group->own) : MPI_SUCCESS;
             call->state = SHIM_OVER;
@@ -130,7 +129,8 @@ int shim_step(struct shim_call *call) {
         }
         return 1;
     case SHIM_FALLING:
-        if (!is_over(call, &call->code)) return 0;
+        call->code = PMPI_Test(&call->step, &over, MPI_STATUS_IGNORE);
+        if (!over && call->code == MPI_SUCCESS) return 0;
         call->state = SHIM_OVER;
         return 1;
     case SHIM_OVER: break;

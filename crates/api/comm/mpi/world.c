@@ -76,7 +76,7 @@ static int threads_of(int wanted) {
     return allowed && !strcmp(allowed, "0") ? wanted : MPI_THREAD_MULTIPLE;
 }
 
-static void start(int threads) {
+static void start(int threads, int wanted) {
     char text[TEXT] = "", name[64];
     unsigned char told[RL_SEAT_BYTES];
     const char *limit = getenv("RACKLOOM_MPI_TIMEOUT_MS");
@@ -112,7 +112,7 @@ static void start(int threads) {
         PMPI_Comm_group(MPI_COMM_WORLD, &world);
         int threaded = threads == MPI_THREAD_MULTIPLE;
         PMPI_Allreduce(&threaded, &begins, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        shim_engine_start(threaded);
+        shim_engine_start(threaded, wanted == MPI_THREAD_MULTIPLE);
         shim_groups_start();
         shim_kept_start();
         shim_group_of(MPI_COMM_WORLD, 1);
@@ -125,13 +125,13 @@ static void start(int threads) {
 
 int MPI_Init(int *argc, char ***argv) {
     int provided, code = PMPI_Init_thread(argc, argv, threads_of(MPI_THREAD_SINGLE), &provided);
-    if (code == MPI_SUCCESS) start(provided);
+    if (code == MPI_SUCCESS) start(provided, MPI_THREAD_SINGLE);
     return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int code = PMPI_Init_thread(argc, argv, threads_of(required), provided);
-    if (code == MPI_SUCCESS) start(*provided);
+    if (code == MPI_SUCCESS) start(*provided, required);
     return code;
 }
 

@@ -171,6 +171,19 @@ static void others(void) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A long message goes on while its sender waits for a rank that has to get it first. */
+static void message(void) {
+    enum { LONG = 1 << 20 };
+    static char long_one[LONG];
+    MPI_Request request;
+    memset(long_one, rank ? 0 : 7, LONG);
+    if (rank == 0) MPI_Isend(long_one, LONG, MPI_CHAR, 1, 3, comm, &request);
+    if (rank == 1) MPI_Recv(long_one, LONG, MPI_CHAR, 0, 3, comm, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    says("message", long_one, LONG, 0);
+}
+
 static void parts(void) {
     MPI_Comm part, again;
     int in, sum = 0;
@@ -204,6 +217,7 @@ int main(int argc, char **argv) {
     MPI_Type_commit(&pairs);
     moves("pairs", pairs, MPI_INT, 2, 8);
     others();
+    message();
     parts();
     comm = MPI_COMM_WORLD;
     MPI_Type_free(&gaps);
