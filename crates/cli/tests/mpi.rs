@@ -29,7 +29,7 @@ fn built() -> &'static Path {
         let mut make = Command::new("make");
         make.args(["-s", "-C"]).arg(crates().join("api/comm/mpi"));
         succeeds(make.arg(format!("LIB={}", library.display())).arg(format!("OUT={}", out.display())));
-        for name in ["collectives", "begun", "kept", "left", "loss"] {
+        for name in ["collectives", "begun", "kept", "left", "loss", "fate"] {
             let source = crates().join(format!("cli/tests/mpi/{name}.c"));
             let mut compiler = Command::new("mpicc");
             compiler.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"]).arg(out.join(name));
@@ -210,6 +210,66 @@ fn a_card_that_is_pulled_out_costs_no_bytes() {
 fn a_rack_that_is_lost_costs_no_bytes() {
     let report = goes_on(|rack| assert_eq!(rack.interrupt(), Some(0)));
     assert!(report.contains("not MPI_Allreduce") && report.contains("cards have failed"), "{report}");
+}
+
+/// Three ranks call, of which the last meets this fate; whether `mpirun` was content, and what they say.
+fn meets(fate: &str, way: &str, options: &[&str], bound: &str) -> (bool, String) {
+    let rack = Rack::up(&["--cards", "3", "--links", "full", "--memory", "64M"]);
+    let mut mpirun = ranks(&rack, 3, "fate", true);
+    mpirun.args([fate, way]).args(options).env(bound, "1500");
+    let done = finished(mpirun);
+    (done.code == 0, format!("{}{}", done.stdout, done.stderr))
+}
+
+/// Ranks 0 and 1 name rank 2 in all that they are asked for.
+fn names_rank_2(said: &str, what: &[&str], is: &str) {
+    for rank in 0..2 {
+        for what in what {
+            let line = format!("rank {rank}: {what}: rackloom: rank 2 of MPI_COMM_WORLD (process ");
+            let line = said.lines().find(|said| said.starts_with(&line)).unwrap_or_else(|| panic!("{line}: {said}"));
+            assert!(line.ends_with(&format!(") {is}: 1")), "{line}");
+        }
+    }
+}
+
+const STOPPED: &str = "RACKLOOM_MPI_STOPPED_MS";
+
+#[test]
+fn a_rank_that_is_stopped_is_named_by_all_that_wait_for_it() {
+    for way in ["waits", "begins"] {
+        let (content, said) = meets("stops", way, &[], STOPPED);
+        assert!(!content, "{said}");
+        names_rank_2(&said, &["first", "second", "end"], "is stopped");
+    }
+    let (content, said) = meets("stops", "keeps", &[], STOPPED);
+    assert!(!content && said.contains("is stopped: MPI"), "{said}");
+    let (content, said) = meets("stops", "ends", &["fatal"], STOPPED);
+    assert!(!content && said.contains("is stopped: MPI_Finalize fails"), "{said}");
+}
+
+#[test]
+fn a_rank_that_was_stopped_and_goes_on_gets_no_wrong_sum() {
+    // In time, all is well; too late, it hears what the others have.
+    let (content, said) = meets("pauses", "waits", &[], STOPPED);
+    assert!(content && said.matches("first: no error").count() == 3, "{said}");
+    let (_, said) = meets("resumes", "waits", &[], STOPPED);
+    names_rank_2(&said, &["first", "second"], "is stopped");
+    assert!(said.contains("rank 2: first: rackloom: rank 2 of MPI_COMM_WORLD"), "{said}");
+}
+
+#[test]
+fn a_rank_that_is_dead_or_late_is_named() {
+    let (content, said) = meets("sleeps", "waits", &[], "RACKLOOM_MPI_LATE_MS");
+    assert!(!content, "{said}");
+    names_rank_2(&said, &["first", "second", "end"], "has not come in time");
+    // Open MPI ends all ranks when it sees that one is gone, unless it is to go on.
+    let (content, said) = meets("leaves", "waits", &["fatal"], STOPPED);
+    assert!(!content && !said.contains("no error"), "{said}");
+    let rack = Rack::up(&["--cards", "3", "--links", "full", "--memory", "64M"]);
+    let mut mpirun = ranks(&rack, 3, "fate", true);
+    mpirun.env("OMPI_MCA_orte_enable_recovery", "1").args(["dies", "begins"]);
+    let done = finished(mpirun);
+    names_rank_2(&format!("{}{}", done.stdout, done.stderr), &["first", "second", "end"], "is dead");
 }
 
 #[test]

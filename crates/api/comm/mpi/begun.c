@@ -8,8 +8,10 @@ int shim_run(const struct shim_args *args) {
     struct shim_call *call = shim_called(args, 1);
     if (!call) return shim_library(args);
     shim_do(call);
-    int did = call->did, code = call->code;
+    int did = call->did, code = call->code, lost = code != MPI_SUCCESS && code == call->group->lost;
     free(call);
+    /* Errors of the library have been to the handler. */
+    if (lost) PMPI_Comm_call_errhandler(args->comm, code);
     return did ? code : shim_library(args);
 }
 

@@ -1,5 +1,5 @@
-/* What ranks of a group agree on, in memory that they share: each tells its numbers, and goes on once all have. Who has not
- * yet is known, which a collective of the MPI library would not say; and it takes a fraction of such a one's time. */
+/* What ranks of a group agree on, in memory that they share: each tells its numbers, and goes on once all have. Who has
+ * not yet is known, which a collective of the MPI library would not say; and it takes a fraction of such a one's time. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ static void *shared_memory(char *name, int makes, size_t bytes) {
     int file = *name ? shm_open(name, makes ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600) : -1;
     if (file < 0) return NULL;
     /* What is not there when it is written to would kill the process. */
-    void *at = makes && posix_fallocate(file, 0, (off_t)bytes) ? MAP_FAILED
-                                                               : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int there = !makes || posix_fallocate(file, 0, (off_t)bytes) == 0;
+    void *at = there ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
     close(file);
     if (at != MAP_FAILED) return at;
     if (makes) shm_unlink(name);
@@ -112,3 +112,10 @@ int shim_board_rows(const struct shim_board *board, int of, uint64_t *rows) {
         memcpy(rows, row_of(board, rank), (size_t)board->size * sizeof *rows);
     return 1;
 }
+
+uint64_t shim_board_lose(struct shim_board *board, uint64_t what) {
+    uint64_t before = 0;
+    return atomic_compare_exchange_strong(&board->shared->lost, &before, what) ? what : before;
+}
+
+uint64_t shim_board_lost(const struct shim_board *board) { return atomic_load(&board->shared->lost); }

@@ -9,7 +9,7 @@
 /* Bytes that a rank gives or gets, at most: as the library's MESSAGE_MAX. */
 #define BYTES_MAX ((int64_t)256 << 20)
 
-static int reduces(const struct shim_args *args) { return args->kind >= SHIM_REDUCE; }
+static int reduces(const struct shim_args *args) { return args->kind >= SHIM_REDUCE && args->kind < SHIM_END; }
 
 struct shim_call *shim_called(const struct shim_args *args, int may_wait) {
     if (!shim_on() || args->comm == MPI_COMM_NULL) return NULL;
@@ -222,6 +222,7 @@ static const char *cannot(struct shim_call *call) {
 
 void shim_describe(struct shim_call *call) {
     int size = call->group->size;
+    if (call->args.kind == SHIM_END) return;
     if (call->refused || call->args.root < 0 || call->args.root >= size) {
         call->why = "an argument is invalid";
         return;

@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* There is something to do; and a call is over. */
 static pthread_cond_t bell, over;
 static struct shim_group *groups;
-/* Whether somebody makes calls go on: the thread, or a thread of the program that waits for one. Steps are its alone. */
+/* Whether somebody makes calls go on: the thread, or one of the program that waits for its own. Steps are its alone. */
 static int driven;
 static int threaded, several, ending;
 /* Of this process alone, and without messages. */

@@ -31,7 +31,7 @@ struct shim_group *shim_group_of(MPI_Comm comm, int may_wait) {
         group->why = "it is between two groups";
     } else if (group->size == 1) {
         group->why = "it is of one rank";
-    } else if (!(group->seats = shim_seats(comm, group->size))) {
+    } else if (!(group->seats = shim_seats(comm, group->size, &group->world))) {
         group->why = "a rank is of another world";
     } else {
         /* A number that no other group has: rank 0 draws it. */
@@ -52,10 +52,13 @@ struct shim_group *shim_group_of(MPI_Comm comm, int may_wait) {
 
 void shim_group_end(struct shim_group *group) {
     if (group->cards) rl_comm_free(group->cards);
-    if (group->own != MPI_COMM_NULL) PMPI_Comm_free(&group->own);
+    /* What has been given up there may be under way still. */
+    if (group->own != MPI_COMM_NULL && !group->lost) PMPI_Comm_free(&group->own);
     shim_board_free(group->board);
     free(group->seats);
+    free(group->world);
     group->board = NULL;
     group->cards = NULL;
     group->seats = NULL;
+    group->world = NULL;
 }

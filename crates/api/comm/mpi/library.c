@@ -30,6 +30,7 @@ int shim_library(const struct shim_args *a) {
     case SHIM_REDUCE_SCATTER: return PMPI_Reduce_scatter(a->from, a->to, a->to_counts, a->to_type, a->op, a->comm);
     case SHIM_REDUCE_SCATTER_BLOCK:
         return PMPI_Reduce_scatter_block(a->from, a->to, a->to_count, a->to_type, a->op, a->comm);
+    case SHIM_END: break;
     }
     return MPI_ERR_INTERN;
 }
@@ -63,6 +64,7 @@ int shim_library_begins(const struct shim_args *a, MPI_Comm comm, MPI_Request *r
     case SHIM_REDUCE_SCATTER: return PMPI_Ireduce_scatter(a->from, a->to, a->to_counts, a->to_type, a->op, comm, r);
     case SHIM_REDUCE_SCATTER_BLOCK:
         return PMPI_Ireduce_scatter_block(a->from, a->to, a->to_count, a->to_type, a->op, comm, r);
+    case SHIM_END: break;
     }
     return MPI_ERR_INTERN;
 }
@@ -105,6 +107,7 @@ int shim_library_inits(const struct shim_args *a, MPI_Info info, MPI_Request *r)
     case SHIM_REDUCE_SCATTER_BLOCK:
         return SHIM_LIBRARY_INIT(Reduce_scatter_block)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info,
                                                        r);
+    case SHIM_END: break;
     }
     return MPI_ERR_INTERN;
 }

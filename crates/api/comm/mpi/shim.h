@@ -21,8 +21,8 @@
 int shim_on(void);
 /* Whether they may do what the program does not wait for: the same on all ranks. */
 int shim_begins(void);
-/* The seats of a communicator's ranks, to be freed; NULL: one is not of this world. */
-unsigned char *shim_seats(MPI_Comm comm, int size);
+/* The seats of a communicator's ranks, and their numbers in the world, to be freed; NULL: one is not of this world. */
+unsigned char *shim_seats(MPI_Comm comm, int size, int **numbers);
 /* The cards of these seats; 0: why is in rl_comm_error. */
 rl_comm shim_join(const unsigned char *seats, int size, int rank, uint64_t number);
 /* The card is not used again: the text is kept. */
@@ -39,6 +39,7 @@ struct shim_group {
     /* The same ranks, for the shim alone: what ranks agree on gets into the way of no call of the program. */
     MPI_Comm own;
     struct shim_board *board;
+    int *world; /* The ranks' numbers in the world. */
     unsigned char *seats;
     uint64_t number;
     /* Of what is below, the cards are the engine's, and the rest is under its lock. */
@@ -46,6 +47,8 @@ struct shim_group {
     struct shim_call *first, *last;
     int left; /* The program has freed its communicator. */
     int kept; /* Calls of it that can be started again. */
+    /* The error code of all its calls from now on, as a rank is lost; 0: none is. */
+    int lost;
     struct shim_group *next;
 };
 void shim_groups_start(void);
@@ -67,6 +70,24 @@ void shim_board_tell(struct shim_board *board, const int64_t *numbers, const uin
 int shim_board_least(const struct shim_board *board, int64_t *least);
 int shim_board_rows(const struct shim_board *board, int of, uint64_t *rows);
 int shim_board_waits_for(const struct shim_board *board, int rank);
+/* Says that the group is lost, and why: what the first rank has said, or 0: it is not. */
+uint64_t shim_board_lose(struct shim_board *board, uint64_t why);
+uint64_t shim_board_lost(const struct shim_board *board);
+
+/* --- present.c: whether the processes of ranks are there --- */
+
+enum shim_fate { SHIM_RUNS, SHIM_DEAD, SHIM_STOPPED, SHIM_LATE };
+/* What a call has seen of those that it waits for. */
+struct shim_watch {
+    uint64_t looked_ms, stopped_ms, late_ms;
+    int stopped, dead_looks;
+};
+void shim_present_start(int ranks);
+void shim_watch_start(struct shim_watch *watch);
+/* The rank for which a call waits no longer, and why; -1: it waits. */
+int shim_watch(struct shim_call *call, enum shim_fate *fate);
+/* In words, of a rank of the world. */
+void shim_describe_fate(char *text, size_t room, int rank, enum shim_fate fate);
 
 /* --- fell.c: what cards did not do --- */
 
@@ -111,7 +132,8 @@ enum shim_kind {
     SHIM_REDUCE,
     SHIM_ALLREDUCE,
     SHIM_REDUCE_SCATTER,
-    SHIM_REDUCE_SCATTER_BLOCK
+    SHIM_REDUCE_SCATTER_BLOCK,
+    SHIM_END /* Of the program: nothing is done. */
 };
 /* A call with its arguments. A broadcast's buffer is to; elements of a reduction are to_type. */
 struct shim_args {
@@ -168,6 +190,7 @@ struct shim_call {
     enum shim_state state;
     MPI_Request step; /* As the library does it. */
     int64_t mine[SHIM_NUMBERS], least[SHIM_NUMBERS];
+    struct shim_watch watch;
     /* When it comes, of all that want this process's card: proposed by this rank, then agreed. */
     uint64_t turn, last_turn;
     void *given, *got;

@@ -17,10 +17,44 @@
 static uint64_t turns;
 static struct shim_call *on_card;
 
+/* What waits for other ranks from now on. */
+static void wait_in(struct shim_call *call, enum shim_state state) {
+    call->state = state;
+    shim_watch_start(&call->watch);
+}
+
 /* Begins to agree on the least of these numbers. */
 static void agree(struct shim_call *call, enum shim_state state) {
     shim_board_tell(call->group->board, call->mine, NULL);
-    call->state = state;
+    wait_in(call, state);
+}
+
+/* A group without all its ranks does nothing more: its calls fail, on every rank for the rank that the first has named.
+ * What that does if it goes on after all, it does alone. */
+static int lose(struct shim_call *call, uint64_t why) {
+    struct shim_group *group = call->group;
+    if (!group->lost) {
+        char text[MPI_MAX_ERROR_STRING];
+        shim_describe_fate(text, sizeof text, group->world[why >> 8], (enum shim_fate)(why & 255));
+        fprintf(stderr, "%s: %s fails\n", text, call->args.name);
+        if (PMPI_Add_error_code(MPI_ERR_OTHER, &group->lost) || PMPI_Add_error_string(group->lost, text))
+            group->lost = MPI_ERR_OTHER;
+    }
+    if (on_card == call) on_card = NULL;
+    call->code = group->lost;
+    call->did = 1;
+    call->state = SHIM_OVER;
+    return 1;
+}
+
+/* Whether the other ranks still have to do something, and if so, whether they will: a call that is lost is over. */
+static int waits(struct shim_call *call, int over) {
+    enum shim_fate fate;
+    if (over) return 0;
+    uint64_t why = shim_board_lost(call->group->board);
+    int rank = why ? 0 : shim_watch(call, &fate);
+    if (!why && rank >= 0) why = shim_board_lose(call->group->board, (uint64_t)rank << 8 | fate);
+    return why ? lose(call, why) : 1;
 }
 
 static int is_agreed(struct shim_call *call) { return shim_board_least(call->group->board, call->least); }
@@ -31,7 +65,7 @@ static void fall(struct shim_call *call, const char *why) {
     call->state = SHIM_OVER;
     if (!call->begun) return;
     call->code = shim_library_begins(&call->args, call->group->own, &call->step);
-    if (call->code == MPI_SUCCESS) call->state = SHIM_FALLING;
+    if (call->code == MPI_SUCCESS) wait_in(call, SHIM_FALLING);
 }
 
 static void propose(struct shim_call *call) {
@@ -74,13 +108,14 @@ int shim_step(struct shim_call *call) {
     int over = 0, code;
     switch (call->state) {
     case SHIM_NEW:
+        if (shim_board_lost(call->group->board)) return lose(call, shim_board_lost(call->group->board));
         if (shim_shares(call)) {
-            call->state = SHIM_SHARING;
+            wait_in(call, SHIM_SHARING);
             return 1;
         }
         goto describe;
     case SHIM_SHARING:
-        if (!shim_shared(call)) return 0;
+        if (waits(call, shim_shared(call))) return 0;
     describe:
         shim_describe(call);
         call->mine[0] = !call->why;
@@ -90,15 +125,16 @@ int shim_step(struct shim_call *call) {
         agree(call, SHIM_AGREEING);
         return 1;
     case SHIM_AGREEING:
-        if (!is_agreed(call)) return 0;
+        if (waits(call, is_agreed(call))) return 0;
         call->turn = 0;
-        if (!call->least[0]) fall(call, call->why ? call->why : "another rank cannot");
+        if (call->args.kind == SHIM_END) call->did = 1, call->state = SHIM_OVER;
+        else if (!call->least[0]) fall(call, call->why ? call->why : "another rank cannot");
         else if (call->least[1] != ~call->least[2]) fall(call, "ranks mean different operations");
         else if (call->least[3]) call->state = SHIM_TURN;
         else propose(call);
         return 1;
     case SHIM_ORDERING:
-        if (!is_agreed(call)) return 0;
+        if (waits(call, is_agreed(call))) return 0;
         call->turn = (uint64_t)-call->least[0];
         if (call->turn > turns) turns = call->turn;
         call->state = SHIM_TURN;
@@ -115,7 +151,7 @@ int shim_step(struct shim_call *call) {
         agree(call, SHIM_CONFIRMING);
         return 1;
     case SHIM_CONFIRMING:
-        if (!is_agreed(call)) return 0;
+        if (waits(call, is_agreed(call))) return 0;
         on_card = NULL;
         if (call->least[0]) {
             call->did = 1;
@@ -130,7 +166,7 @@ int shim_step(struct shim_call *call) {
         return 1;
     case SHIM_FALLING:
         call->code = PMPI_Test(&call->step, &over, MPI_STATUS_IGNORE);
-        if (!over && call->code == MPI_SUCCESS) return 0;
+        if (waits(call, over || call->code != MPI_SUCCESS)) return 0;
         call->state = SHIM_OVER;
         return 1;
     case SHIM_OVER: break;

@@ -11,6 +11,7 @@ static rl_seat seat;
 static int ranks, own;
 static unsigned char *seats; /* Of all ranks of the world. */
 static MPI_Group world;
+static MPI_Comm ends; /* For the end of the program alone. */
 static char broken[TEXT];
 
 int shim_on(void) { return on; }
@@ -20,12 +21,11 @@ void shim_break(const char *text) {
 }
 const char *shim_broken(void) { return *broken ? broken : NULL; }
 
-unsigned char *shim_seats(MPI_Comm comm, int size) {
+unsigned char *shim_seats(MPI_Comm comm, int size, int **numbers) {
     MPI_Group group;
-    int *here = malloc((size_t)size * 2 * sizeof *here);
+    int *here = malloc((size_t)size * sizeof *here), *there = malloc((size_t)size * sizeof *there);
     unsigned char *found = malloc((size_t)size * RL_SEAT_BYTES);
-    if (!here || !found) PMPI_Abort(comm, 1); /* The others would wait for us. */
-    int *there = here + size;
+    if (!here || !there || !found) PMPI_Abort(comm, 1); /* The others would wait for us. */
     PMPI_Comm_group(comm, &group);
     for (int rank = 0; rank < size; rank++) here[rank] = rank;
     PMPI_Group_translate_ranks(group, size, here, world, there);
@@ -39,6 +39,7 @@ unsigned char *shim_seats(MPI_Comm comm, int size) {
     }
     PMPI_Group_free(&group);
     free(here);
+    *numbers = there;
     return found;
 }
 
@@ -112,10 +113,13 @@ static void start(int threads, int wanted) {
         PMPI_Comm_group(MPI_COMM_WORLD, &world);
         int threaded = threads == MPI_THREAD_MULTIPLE;
         PMPI_Allreduce(&threaded, &begins, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        shim_present_start(ranks);
         shim_engine_start(threaded, wanted == MPI_THREAD_MULTIPLE);
         shim_groups_start();
         shim_kept_start();
         shim_group_of(MPI_COMM_WORLD, 1);
+        PMPI_Comm_split(MPI_COMM_WORLD, 0, own, &ends);
+        shim_group_of(ends, 1);
     } else {
         if (seat) rl_seat_free(seat);
         seat = NULL;
@@ -135,10 +139,20 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     return code;
 }
 
+/* Waits until all ranks are at their end; the error code if one will not be. */
+static int meet_at_end(void) {
+    const struct shim_args args = {.kind = SHIM_END, .name = "MPI_Finalize", .comm = ends};
+    PMPI_Comm_set_errhandler(ends, MPI_ERRORS_RETURN);
+    int code = shim_group_of(ends, 1)->board ? shim_run(&args) : PMPI_Barrier(ends);
+    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    return code;
+}
+
 int MPI_Finalize(void) {
     if (on) {
         /* No rank begins more; then those are over of all. A rank whose card is let go ends operations of others. */
-        PMPI_Barrier(MPI_COMM_WORLD);
+        int code = meet_at_end();
+        if (code != MPI_SUCCESS) return code; /* The library would wait for who is lost. */
         shim_engine_end();
         PMPI_Barrier(MPI_COMM_WORLD);
         on = 0;
