@@ -49,7 +49,8 @@ int shim_is_invalid(const struct shim_call *call) {
     case SHIM_ALLGATHER:
     case SHIM_ALLGATHERV:
     case SHIM_ALLTOALL:
-    case SHIM_ALLTOALLV: from = own; break;
+    case SHIM_ALLTOALLV:
+    case SHIM_ALLTOALLW: from = own; break;
     default: break;
     }
     return (from && (a->from_count < 0 || a->from_type == MPI_DATATYPE_NULL)) ||
@@ -65,6 +66,23 @@ static void hold(MPI_Datatype *type, MPI_Datatype *held) {
     PMPI_Type_contiguous(1, *type, held);
     PMPI_Type_commit(held);
     *type = *held;
+}
+
+/* The same of all blocks. What is held comes behind what is used: first that which is given, then that which is got. */
+static void hold_of_blocks(struct shim_call *call) {
+    struct shim_args *a = &call->args;
+    size_t size = (size_t)call->group->size;
+    MPI_Datatype *used = malloc(4 * size * sizeof *used), *held = used + 2 * size;
+    if (!used) PMPI_Abort(a->comm, 1); /* The others wait for us. */
+    for (size_t i = 0; i < 2 * size; i++) {
+        const MPI_Datatype *types = i < size ? a->from == MPI_IN_PLACE ? NULL : a->from_types : a->to_types;
+        used[i] = types ? types[i % size] : MPI_DATATYPE_NULL;
+        held[i] = MPI_DATATYPE_NULL;
+        hold(&used[i], &held[i]);
+    }
+    if (a->from_types) a->from_types = used;
+    if (a->to_types) a->to_types = used + size;
+    call->held_of_blocks = used;
 }
 
 void shim_hold_types(struct shim_call *call) {
@@ -89,6 +107,7 @@ void shim_hold_types(struct shim_call *call) {
         if (own) hold(&a->from_type, &call->held[0]);
         hold(&a->to_type, &call->held[1]);
         break;
+    case SHIM_ALLTOALLW: hold_of_blocks(call); break;
     default: break; /* Operations that cards have are on types that nobody can free. */
     }
 }

@@ -14,18 +14,24 @@ static int64_t elements(const struct shim_buffer *buffer, int block) {
     return buffer->counts ? buffer->counts[block] : buffer->count;
 }
 
+static MPI_Datatype type_of(const struct shim_buffer *buffer, int block) {
+    return buffer->types ? buffer->types[block] : buffer->type;
+}
+
 int64_t shim_bytes(const struct shim_buffer *buffer) {
-    int64_t bytes = buffer->blocks ? shim_type_bytes(buffer->type) : 0, count = 0;
+    int64_t all = 0;
     for (int block = 0; block < buffer->blocks; block++) {
-        if (elements(buffer, block) < 0) return -1;
-        count += elements(buffer, block);
+        int64_t bytes = shim_type_bytes(type_of(buffer, block));
+        if (bytes < 0 || elements(buffer, block) < 0) return -1;
+        all += bytes * elements(buffer, block);
     }
-    return bytes < 0 ? -1 : bytes * count;
+    return all;
 }
 
 /* Where a block begins. */
 static char *block_at(const struct shim_buffer *buffer, int block) {
     MPI_Aint lb, extent;
+    if (buffer->types) return (char *)buffer->at + buffer->displs[block];
     PMPI_Type_get_extent(buffer->type, &lb, &extent);
     int64_t before = buffer->displs ? buffer->displs[block] : (int64_t)block * buffer->count;
     return (char *)buffer->at + before * extent;
@@ -35,8 +41,8 @@ int shim_pack(void *bytes, const struct shim_buffer *buffer, MPI_Comm comm) {
     int room = (int)shim_bytes(buffer), at = 0;
     for (int block = 0; block < buffer->blocks; block++) {
         int count = (int)elements(buffer, block);
-        if (count > 0 && PMPI_Pack(block_at(buffer, block), count, buffer->type, bytes, room, &at, comm) != MPI_SUCCESS)
-            return 0;
+        MPI_Datatype type = type_of(buffer, block);
+        if (count > 0 && PMPI_Pack(block_at(buffer, block), count, type, bytes, room, &at, comm) != MPI_SUCCESS) return 0;
     }
     /* Libraries whose packed form has more than the elements are none for us. */
     return at == room;
@@ -47,7 +53,7 @@ int shim_unpack(const void *bytes, const struct shim_buffer *buffer, MPI_Comm co
     for (int block = 0; block < buffer->blocks; block++) {
         int count = (int)elements(buffer, block), code;
         if (count == 0) continue;
-        code = PMPI_Unpack(bytes, room, &at, block_at(buffer, block), count, buffer->type, comm);
+        code = PMPI_Unpack(bytes, room, &at, block_at(buffer, block), count, type_of(buffer, block), comm);
         if (code != MPI_SUCCESS) return code;
     }
     return MPI_SUCCESS;

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim.h"
 
@@ -10,6 +11,8 @@
 #define BYTES_MAX ((int64_t)256 << 20)
 
 static int reduces(const struct shim_args *args) { return args->kind >= SHIM_REDUCE && args->kind < SHIM_END; }
+
+static int scans(const struct shim_args *args) { return args->kind == SHIM_SCAN || args->kind == SHIM_EXSCAN; }
 
 struct shim_call *shim_called(const struct shim_args *args, int may_wait) {
     if (!shim_on() || args->comm == MPI_COMM_NULL) return NULL;
@@ -34,12 +37,18 @@ struct shim_call *shim_called(const struct shim_args *args, int may_wait) {
 }
 
 static struct shim_buffer buffer(const void *at, int blocks, int count, MPI_Datatype type) {
-    struct shim_buffer made = {(void *)at, type, blocks, count, NULL, NULL};
+    struct shim_buffer made = {(void *)at, type, NULL, blocks, count, NULL, NULL};
     return made;
 }
 
 static struct shim_buffer buffer_v(const void *at, int blocks, const int *counts, const int *displs, MPI_Datatype type) {
-    struct shim_buffer made = {(void *)at, type, blocks, 0, counts, displs};
+    struct shim_buffer made = {(void *)at, type, NULL, blocks, 0, counts, displs};
+    return made;
+}
+
+static struct shim_buffer buffer_w(const void *at, int blocks, const int *counts, const int *displs,
+                                   const MPI_Datatype *types) {
+    struct shim_buffer made = {(void *)at, MPI_BYTE, types, blocks, 0, counts, displs};
     return made;
 }
 
@@ -70,6 +79,13 @@ static void fill(uint64_t *bytes, int blocks, const int *counts, MPI_Datatype ty
     for (int i = 0; i < blocks; i++) bytes[i] = counts ? bytes_of(counts[i], type) : NO_LENGTH;
 }
 
+static int has_types(const struct shim_args *a) { return a->kind == SHIM_ALLTOALLW; }
+
+/* The same where blocks have types of their own. */
+static void fill_w(uint64_t *bytes, int blocks, const int *counts, const MPI_Datatype *types) {
+    for (int i = 0; i < blocks; i++) bytes[i] = counts && types ? bytes_of(counts[i], types[i]) : NO_LENGTH;
+}
+
 int shim_shares(struct shim_call *call) {
     const struct shim_args *a = &call->args;
     int size = call->group->size, is_root = call->group->rank == a->root, in_place = a->from == MPI_IN_PLACE;
@@ -84,10 +100,14 @@ int shim_shares(struct shim_call *call) {
         shim_board_tell(call->group->board, NULL, call->counts);
         return 1;
     case SHIM_ALLTOALLV:
+    case SHIM_ALLTOALLW:
         /* Each rank knows what it gives; together they know it all. */
         call->row = room_for(size);
         call->counts = room_for(size * size);
-        fill(call->row, size, in_place ? a->to_counts : a->from_counts, in_place ? a->to_type : a->from_type);
+        if (has_types(a))
+            fill_w(call->row, size, in_place ? a->to_counts : a->from_counts, in_place ? a->to_types : a->from_types);
+        else
+            fill(call->row, size, in_place ? a->to_counts : a->from_counts, in_place ? a->to_type : a->from_type);
         shim_board_tell(call->group->board, NULL, call->row);
         return 1;
     default: return 0;
@@ -145,13 +165,18 @@ static void describe_move(struct shim_call *call) {
         call->get = buffer(a->to, size, a->to_count, a->to_type);
         call->give = in_place ? call->get : buffer(a->from, size, a->from_count, a->from_type);
         return;
-    default: /* SHIM_ALLTOALLV */
+    default: /* SHIM_ALLTOALLV and SHIM_ALLTOALLW */
         call->operation = rl_alltoallv(call->counts, RL_I8);
-        call->get = buffer_v(a->to, size, a->to_counts, a->to_displs, a->to_type);
-        call->give = in_place ? call->get : buffer_v(a->from, size, a->from_counts, a->from_displs, a->from_type);
-        for (int i = 0; i < size; i++)
-            if (!a->to_counts || call->counts[i * size + rank] != bytes_of(a->to_counts[i], a->to_type))
+        call->get = has_types(a) ? buffer_w(a->to, size, a->to_counts, a->to_displs, a->to_types)
+                                 : buffer_v(a->to, size, a->to_counts, a->to_displs, a->to_type);
+        call->give = in_place       ? call->get
+                     : has_types(a) ? buffer_w(a->from, size, a->from_counts, a->from_displs, a->from_types)
+                                    : buffer_v(a->from, size, a->from_counts, a->from_displs, a->from_type);
+        for (int i = 0; i < size; i++) {
+            MPI_Datatype type = !has_types(a) ? a->to_type : a->to_types ? a->to_types[i] : MPI_DATATYPE_NULL;
+            if (!a->to_counts || call->counts[i * size + rank] != bytes_of(a->to_counts[i], type))
                 call->why = "lengths differ between ranks";
+        }
         return;
     }
     /* Gathers give one block, which may lie among those that they get. */
@@ -181,6 +206,12 @@ static void describe_reduction(struct shim_call *call) {
     case SHIM_REDUCE_SCATTER_BLOCK:
         call->operation = rl_reduce_scatter_block(count, type, op);
         call->give.blocks = size;
+        break;
+    case SHIM_SCAN:
+    case SHIM_EXSCAN:
+        /* Cards bring all ranks' elements, and each reduces those up to its own. */
+        call->operation = rl_allgather(bytes_of(a->to_count, a->to_type), RL_I8);
+        call->get.blocks = size;
         break;
     default: /* SHIM_REDUCE_SCATTER */
         call->counts = room_for(size);
@@ -236,7 +267,10 @@ void shim_describe(struct shim_call *call) {
 
 int64_t shim_meant(const struct shim_call *call) {
     const rl_operation *o = &call->operation;
-    uint64_t words[] = {o->kind, o->type, o->op, o->root, o->count, o->counts != NULL};
+    const struct shim_args *a = &call->args;
+    /* What this rank does with what cards have brought. */
+    uint64_t then = !scans(a) ? 0 : (uint64_t)a->kind << 32 | shim_type(a->to_type, a->op) << 16 | shim_op(a->op);
+    uint64_t words[] = {o->kind, o->type, o->op, o->root, o->count, o->counts != NULL, then};
     uint64_t hash = 14695981039346656037u;
     int size = call->group->size, blocks = !o->counts ? 0 : o->kind == RL_ALLTOALL ? size * size : size;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash = (hash ^ words[i]) * 1099511628211u;
@@ -244,10 +278,36 @@ int64_t shim_meant(const struct shim_call *call) {
     return (int64_t)(hash >> 1);
 }
 
+/* What the ranks up to this one have, in their order: by the MPI library's own function, so that it is as of its own. */
+static int scan(struct shim_call *call) {
+    const struct shim_args *a = &call->args;
+    size_t bytes = (size_t)shim_bytes(&call->give);
+    char *so_far = call->got;
+    int until = call->group->rank + (a->kind == SHIM_SCAN);
+    for (int rank = 1; rank < until; rank++, so_far += bytes) {
+        int code = PMPI_Reduce_local(so_far, so_far + bytes, a->to_count, a->to_type, a->op);
+        if (code != MPI_SUCCESS) return code;
+    }
+    if (until > 0) memcpy(a->to, so_far, bytes);
+    return MPI_SUCCESS;
+}
+
+int shim_result(struct shim_call *call) {
+    if (scans(&call->args)) return scan(call);
+    return call->get.blocks ? shim_unpack(call->got, &call->get, call->group->own) : MPI_SUCCESS;
+}
+
 void shim_let_go(struct shim_call *call) {
     if (call->running) rl_request_free(call->running);
     for (int i = 0; i < 2; i++)
         if (call->held[i] != MPI_DATATYPE_NULL) PMPI_Type_free(&call->held[i]);
+    for (int i = 0; call->held_of_blocks && i < 2 * call->group->size; i++) {
+        /* Those that belong to the library stay. */
+        MPI_Datatype *held = &call->held_of_blocks[2 * call->group->size + i];
+        if (*held != MPI_DATATYPE_NULL) PMPI_Type_free(held);
+    }
+    free(call->held_of_blocks);
+    call->held_of_blocks = NULL;
     free(call->given);
     free(call->got);
     free(call->counts);

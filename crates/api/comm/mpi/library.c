@@ -25,11 +25,16 @@ int shim_library(const struct shim_args *a) {
     case SHIM_ALLTOALLV:
         return PMPI_Alltoallv(a->from, a->from_counts, a->from_displs, a->from_type, a->to, a->to_counts, a->to_displs,
                               a->to_type, a->comm);
+    case SHIM_ALLTOALLW:
+        return PMPI_Alltoallw(a->from, a->from_counts, a->from_displs, a->from_types, a->to, a->to_counts, a->to_displs,
+                              a->to_types, a->comm);
     case SHIM_REDUCE: return PMPI_Reduce(a->from, a->to, a->to_count, a->to_type, a->op, a->root, a->comm);
     case SHIM_ALLREDUCE: return PMPI_Allreduce(a->from, a->to, a->to_count, a->to_type, a->op, a->comm);
     case SHIM_REDUCE_SCATTER: return PMPI_Reduce_scatter(a->from, a->to, a->to_counts, a->to_type, a->op, a->comm);
     case SHIM_REDUCE_SCATTER_BLOCK:
         return PMPI_Reduce_scatter_block(a->from, a->to, a->to_count, a->to_type, a->op, a->comm);
+    case SHIM_SCAN: return PMPI_Scan(a->from, a->to, a->to_count, a->to_type, a->op, a->comm);
+    case SHIM_EXSCAN: return PMPI_Exscan(a->from, a->to, a->to_count, a->to_type, a->op, a->comm);
     case SHIM_END: break;
     }
     return MPI_ERR_INTERN;
@@ -59,11 +64,16 @@ int shim_library_begins(const struct shim_args *a, MPI_Comm comm, MPI_Request *r
     case SHIM_ALLTOALLV:
         return PMPI_Ialltoallv(a->from, a->from_counts, a->from_displs, a->from_type, a->to, a->to_counts, a->to_displs,
                                a->to_type, comm, r);
+    case SHIM_ALLTOALLW:
+        return PMPI_Ialltoallw(a->from, a->from_counts, a->from_displs, a->from_types, a->to, a->to_counts, a->to_displs,
+                               a->to_types, comm, r);
     case SHIM_REDUCE: return PMPI_Ireduce(a->from, a->to, a->to_count, a->to_type, a->op, a->root, comm, r);
     case SHIM_ALLREDUCE: return PMPI_Iallreduce(a->from, a->to, a->to_count, a->to_type, a->op, comm, r);
     case SHIM_REDUCE_SCATTER: return PMPI_Ireduce_scatter(a->from, a->to, a->to_counts, a->to_type, a->op, comm, r);
     case SHIM_REDUCE_SCATTER_BLOCK:
         return PMPI_Ireduce_scatter_block(a->from, a->to, a->to_count, a->to_type, a->op, comm, r);
+    case SHIM_SCAN: return PMPI_Iscan(a->from, a->to, a->to_count, a->to_type, a->op, comm, r);
+    case SHIM_EXSCAN: return PMPI_Iexscan(a->from, a->to, a->to_count, a->to_type, a->op, comm, r);
     case SHIM_END: break;
     }
     return MPI_ERR_INTERN;
@@ -98,6 +108,9 @@ int shim_library_inits(const struct shim_args *a, MPI_Info info, MPI_Request *r)
     case SHIM_ALLTOALLV:
         return SHIM_LIBRARY_INIT(Alltoallv)(a->from, a->from_counts, a->from_displs, a->from_type, a->to, a->to_counts,
                                             a->to_displs, a->to_type, a->comm, info, r);
+    case SHIM_ALLTOALLW:
+        return SHIM_LIBRARY_INIT(Alltoallw)(a->from, a->from_counts, a->from_displs, a->from_types, a->to, a->to_counts,
+                                            a->to_displs, a->to_types, a->comm, info, r);
     case SHIM_REDUCE:
         return SHIM_LIBRARY_INIT(Reduce)(a->from, a->to, a->to_count, a->to_type, a->op, a->root, a->comm, info, r);
     case SHIM_ALLREDUCE:
@@ -107,6 +120,10 @@ int shim_library_inits(const struct shim_args *a, MPI_Info info, MPI_Request *r)
     case SHIM_REDUCE_SCATTER_BLOCK:
         return SHIM_LIBRARY_INIT(Reduce_scatter_block)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info,
                                                        r);
+    case SHIM_SCAN:
+        return SHIM_LIBRARY_INIT(Scan)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info, r);
+    case SHIM_EXSCAN:
+        return SHIM_LIBRARY_INIT(Exscan)(a->from, a->to, a->to_count, a->to_type, a->op, a->comm, info, r);
     case SHIM_END: break;
     }
     return MPI_ERR_INTERN;

@@ -7,14 +7,23 @@
         return PMPI_##name arguments;                  \
     }
 
-static const char NONE[] = "cards have no such operation", PAIR[] = "it is between two ranks";
+static const char PAIR[] = "it is between two ranks", NEAR[] = "it is among neighbours";
 
-PASS(Scan, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NONE)
-PASS(Exscan, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NONE)
-PASS(Alltoallw,
-     (const void *a, const int *n, const int *d, const MPI_Datatype *t, void *b, const int *m, const int *e,
+PASS(Neighbor_allgather,
+     (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c), NEAR)
+PASS(Neighbor_allgatherv,
+     (const void *a, int n, MPI_Datatype t, void *b, const int *m, const int *e, MPI_Datatype u, MPI_Comm c),
+     (a, n, t, b, m, e, u, c), NEAR)
+PASS(Neighbor_alltoall,
+     (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c), NEAR)
+PASS(Neighbor_alltoallv,
+     (const void *a, const int *n, const int *d, MPI_Datatype t, void *b, const int *m, const int *e, MPI_Datatype u,
+      MPI_Comm c),
+     (a, n, d, t, b, m, e, u, c), NEAR)
+PASS(Neighbor_alltoallw,
+     (const void *a, const int *n, const MPI_Aint *d, const MPI_Datatype *t, void *b, const int *m, const MPI_Aint *e,
       const MPI_Datatype *u, MPI_Comm c),
-     (a, n, d, t, b, m, e, u, c), NONE)
+     (a, n, d, t, b, m, e, u, c), NEAR)
 PASS(Send, (const void *a, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (a, n, t, to, tag, c), PAIR)
 PASS(Recv, (void *a, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s), (a, n, t, from, tag, c, s),
      PAIR)

@@ -97,10 +97,12 @@ void shim_report(int rank);
 
 /* --- buffers.c: buffers as cards take them, without gaps --- */
 
-/* One buffer of a call: blocks of count elements, block b of them at displs[b], or counts[b] elements each. */
+/* One buffer of a call: blocks of count elements, block b of them at displs[b], or counts[b] elements each; of types[b],
+ * at that many bytes. */
 struct shim_buffer {
     void *at;
     MPI_Datatype type;
+    const MPI_Datatype *types;
     int blocks;
     int count;
     const int *counts, *displs;
@@ -129,13 +131,17 @@ enum shim_kind {
     SHIM_ALLGATHERV,
     SHIM_ALLTOALL,
     SHIM_ALLTOALLV,
+    SHIM_ALLTOALLW,
     SHIM_REDUCE,
     SHIM_ALLREDUCE,
     SHIM_REDUCE_SCATTER,
     SHIM_REDUCE_SCATTER_BLOCK,
+    SHIM_SCAN,
+    SHIM_EXSCAN,
     SHIM_END /* Of the program: nothing is done. */
 };
-/* A call with its arguments. A broadcast's buffer is to; elements of a reduction are to_type. */
+/* A call with its arguments. A broadcast's buffer is to; elements of a reduction are to_type. Where blocks have types of
+ * their own, displacements are bytes. */
 struct shim_args {
     enum shim_kind kind;
     const char *name;
@@ -146,6 +152,7 @@ struct shim_args {
     int from_count;
     const int *from_counts, *from_displs;
     MPI_Datatype from_type;
+    const MPI_Datatype *from_types, *to_types;
     void *to;
     int to_count;
     const int *to_counts, *to_displs;
@@ -185,7 +192,7 @@ struct shim_call {
     /* Elements or bytes of blocks, as cards take them; and this rank's, as it tells them the others. */
     uint64_t *counts, *row;
     /* Types that the program may free before the call is over. */
-    MPI_Datatype held[2];
+    MPI_Datatype held[2], *held_of_blocks;
     /* How far it is: the engine's. */
     enum shim_state state;
     MPI_Request step; /* As the library does it. */
@@ -217,6 +224,8 @@ int shim_shared(struct shim_call *call);
 void shim_describe(struct shim_call *call);
 /* Whether all ranks mean the same, as a number. */
 int64_t shim_meant(const struct shim_call *call);
+/* The result, to the program's buffer: an error code. */
+int shim_result(struct shim_call *call);
 /* Lets go of what only a call under way needs. */
 void shim_let_go(struct shim_call *call);
 

@@ -155,7 +155,7 @@ int shim_step(struct shim_call *call) {
         on_card = NULL;
         if (call->least[0]) {
             call->did = 1;
-            call->code = call->get.blocks ? shim_unpack(call->got, &call->get, call->group->own) : MPI_SUCCESS;
+            call->code = shim_result(call);
             call->state = SHIM_OVER;
             shim_did();
         } else {

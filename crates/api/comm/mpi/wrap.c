@@ -29,6 +29,9 @@
 #define FROM_V .from = from, .from_counts = from_counts, .from_displs = from_displs, .from_type = from_type
 #define TO .to = to, .to_count = to_count, .to_type = to_type
 #define TO_V .to = to, .to_counts = to_counts, .to_displs = to_displs, .to_type = to_type
+#define FROM_W                                                                                                         \
+    .from = from, .from_counts = from_counts, .from_displs = from_displs, .from_types = from_types, .from_type = MPI_BYTE
+#define TO_W .to = to, .to_counts = to_counts, .to_displs = to_displs, .to_types = to_types, .to_type = MPI_BYTE
 #define REDUCED .from = from, .to = to, .to_count = to_count, .to_type = to_type, .op = op
 
 COLLECTIVE(Barrier, Ibarrier, BARRIER, (), .root = 0)
@@ -63,6 +66,10 @@ COLLECTIVE(Alltoallv, Ialltoallv, ALLTOALLV,
            (const void *from, const int *from_counts, const int *from_displs, MPI_Datatype from_type, void *to,
             const int *to_counts, const int *to_displs, MPI_Datatype to_type, ),
            FROM_V, TO_V)
+COLLECTIVE(Alltoallw, Ialltoallw, ALLTOALLW,
+           (const void *from, const int *from_counts, const int *from_displs, const MPI_Datatype *from_types, void *to,
+            const int *to_counts, const int *to_displs, const MPI_Datatype *to_types, ),
+           FROM_W, TO_W)
 COLLECTIVE(Reduce, Ireduce, REDUCE,
            (const void *from, void *to, int to_count, MPI_Datatype to_type, MPI_Op op, int root, ), REDUCED,
            .root = root)
@@ -73,3 +80,6 @@ COLLECTIVE(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER,
            .to_counts = to_counts, .to_type = to_type, .op = op)
 COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER_BLOCK,
            (const void *from, void *to, int to_count, MPI_Datatype to_type, MPI_Op op, ), REDUCED)
+COLLECTIVE(Scan, Iscan, SCAN, (const void *from, void *to, int to_count, MPI_Datatype to_type, MPI_Op op, ), REDUCED)
+COLLECTIVE(Exscan, Iexscan, EXSCAN, (const void *from, void *to, int to_count, MPI_Datatype to_type, MPI_Op op, ),
+           REDUCED)

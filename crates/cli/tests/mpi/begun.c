@@ -52,12 +52,13 @@ struct one {
     int kind, comm, n, in_place, root;
     unsigned op;
     int counts[16], displs[16], other_counts[16], other_displs[16];
+    MPI_Datatype types[16], other_types[16];
     uint64_t from[ROOM / 8], to[ROOM / 8]; /* Of any elements: so aligned. */
     size_t hashed;
     int from_rank, tag, elements; /* Of a message that comes. */
 };
 static struct one calls[CALLS];
-enum { SENT = 14, RECEIVED, KINDS };
+enum { SENT = 17, RECEIVED, KINDS };
 
 static const struct {
     MPI_Op op;
@@ -139,6 +140,20 @@ static void begin(struct one *c) {
     case 11: MPI_Iallreduce(from, to, n, element, op, comm, r); break;
     case 12: MPI_Ireduce_scatter_block(from, to, n / 4, element, op, comm, r); break;
     case 13: MPI_Ireduce_scatter(from, to, c->counts, element, op, comm, r); break;
+    case 14: MPI_Iscan(from, to, n, element, op, comm, r); break;
+    case 15: MPI_Iexscan(from, to, n, element, op, comm, r); break;
+    case 16:
+        /* Ranks of one kind give those elements, and ints to the others. */
+        for (int i = 0; i < of; i++) {
+            int ints = (i + in) % 2 ? 1 : 1 + n % 4;
+            c->types[i] = c->other_types[i] = (i + in) % 2 ? type : MPI_INT;
+            c->counts[i] = (i * 5 + in * 3) % (n / 4 + 1) * ints;
+            c->other_counts[i] = (in * 5 + i * 3) % (n / 4 + 1) * ints;
+            c->displs[i] = c->other_displs[i] = i * (n / 4 + 1) * 16;
+        }
+        MPI_Ialltoallw(c->from, c->counts, c->displs, c->types, to, c->other_counts, c->other_displs, c->other_types, comm,
+                       r);
+        break;
     }
     /* Beyond its result a reduction in place leaves what it likes. */
     if (c->kind == 12) c->hashed = (size_t)(n / 4 * reductions[c->op].wide);

@@ -81,6 +81,17 @@ static void reductions(void) {
             says(what, to, (size_t)(counts[rank] * wide), 0);
             MPI_Reduce_scatter(MPI_IN_PLACE, from, counts, type, op, comm);
             says(what, from, (size_t)(counts[rank] * wide), 0);
+            fill(type, wide, N);
+            MPI_Scan(from, to, N, type, op, comm);
+            says(what, to, (size_t)(N * wide), 0);
+            memset(to, 0x55, sizeof to);
+            MPI_Exscan(from, to, N, type, op, comm);
+            says(what, to, (size_t)(N * wide), 0);
+            memcpy(to, from, sizeof to);
+            MPI_Scan(MPI_IN_PLACE, from, N, type, op, comm);
+            says(what, from, (size_t)(N * wide), 0);
+            MPI_Exscan(MPI_IN_PLACE, to, N, type, op, comm);
+            says(what, to, (size_t)(N * wide), 0);
         }
 }
 
@@ -116,6 +127,20 @@ static void moves(const char *name, MPI_Datatype type, MPI_Datatype other, int e
     DO("gatherv", MPI_Gatherv(from, counts[rank], type, to, counts, displs, type, 1, comm));
     DO("allgatherv", MPI_Allgatherv(from, counts[rank], type, to, counts, displs, type, comm));
     DO("alltoallv", MPI_Alltoallv(from, row, row_at, type, to, column, column_at, type, comm));
+    /* What one rank gives as elements of the one type another gets as those of the other. */
+    MPI_Datatype row_types[16], column_types[16];
+    int row_bytes[16], column_bytes[16], in[16];
+    for (int i = 0; i < size; i++) {
+        int ours = (i + rank) % 2;
+        row_bytes[i] = i * n * wide;
+        column_bytes[i] = (size - 1 - i) * n * wide;
+        row_types[i] = ours ? type : other;
+        column_types[i] = ours ? other : type;
+        row[i] = ours ? (rank * 5 + i * 3) % n : (rank * 5 + i * 3) % n * each;
+        column[i] = ours ? (i * 5 + rank * 3) % n * each : (i * 5 + rank * 3) % n;
+        in[i] = (i + rank) % n;
+    }
+    DO("alltoallw", MPI_Alltoallw(from, row, row_bytes, row_types, to, column, column_bytes, column_types, comm));
 #define IN_PLACE memcpy(to, from, all)
     DO("scatter in place", MPI_Scatter(from, n, type, rank ? to : MPI_IN_PLACE, n, type, 0, comm));
     DO("gather in place", (IN_PLACE, MPI_Gather(rank ? from : MPI_IN_PLACE, n, type, to, n, type, 0, comm)));
@@ -128,6 +153,9 @@ static void moves(const char *name, MPI_Datatype type, MPI_Datatype other, int e
     for (int i = 0; i < size; i++) column[i] = (i + rank) % n;
     DO("alltoallv in place",
        (IN_PLACE, MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, to, column, column_at, type, comm)));
+    for (int i = 0; i < size; i++) column_types[i] = type;
+    DO("alltoallw in place",
+       (IN_PLACE, MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, in, column_bytes, column_types, comm)));
 }
 
 static void twice(void *a, void *b, int *n, MPI_Datatype *type) {
@@ -145,6 +173,13 @@ static void others(void) {
     MPI_Op_free(&op);
     MPI_Scan(from, to, N, MPI_INT, MPI_SUM, comm);
     says("scan", to, 4 * N, 0);
+    MPI_Exscan(from, to, N, MPI_UNSIGNED, MPI_MAX, comm);
+    says("exscan", to, 4 * N, 0);
+    /* Both add in the order of ranks: what is rounded otherwise in another order is the same. */
+    double parts_of[N];
+    for (int i = 0; i < N; i++) parts_of[i] = 1.0 / (i * 7 + rank * 3 + 1);
+    MPI_Scan(parts_of, to, N, MPI_DOUBLE, MPI_SUM, comm);
+    says("scan in order", to, sizeof parts_of, 0);
     MPI_Iallreduce(from, to, N, MPI_INT, MPI_MAX, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     says("iallreduce", to, 4 * N, 0);

@@ -28,8 +28,9 @@ static void says(int turn, int what, const void *bytes, size_t length) {
     puts("");
 }
 
-enum { CALLS = 20, N = 600, ROOM = 16 * N };
-static int from[CALLS][ROOM], to[CALLS][ROOM], counts[16], displs[16], same[16];
+enum { CALLS = 23, N = 600, ROOM = 16 * N };
+static int from[CALLS][ROOM], to[CALLS][ROOM], counts[16], displs[16], same[16], bytes[16];
+static MPI_Datatype types[16], own[16];
 static MPI_Request requests[CALLS];
 
 /* All are of one communicator or its duplicate, in turn; the last two are a message around. */
@@ -60,6 +61,11 @@ static void make(MPI_Comm one, MPI_Comm other) {
     INIT(Allreduce)(from[i], to[i], N, MPI_INT, MPI_LAND, other, info, r + i), i++;
     INIT(Allreduce)(from[i], to[i], N, MPI_UNSIGNED, MPI_MIN, one, info, r + i), i++;
     INIT(Barrier)(other, info, r + i), i++;
+    INIT(Scan)(from[i], to[i], N, MPI_INT, MPI_SUM, one, info, r + i), i++;
+    INIT(Exscan)(MPI_IN_PLACE, to[i], N, MPI_INT, MPI_SUM, other, info, r + i), i++;
+    for (int of = 0; of < size; of++) types[of] = of % 2 ? MPI_INT : pairs, bytes[of] = of * 96;
+    for (int of = 0; of < size; of++) own[of] = rank % 2 ? MPI_INT : pairs;
+    INIT(Alltoallw)(from[i], counts, bytes, types, to[i], same, bytes, own, one, info, r + i), i++;
     MPI_Recv_init(to[i], N, MPI_INT, (rank + size - 1) % size, 5, one, r + i), i++;
     MPI_Send_init(from[i], N, MPI_INT, (rank + 1) % size, 5, one, r + i), i++;
     if (i != CALLS) fail("there are other calls than it says");
