@@ -299,9 +299,7 @@ impl TcpLink {
             match self.bulk.recv_some(out)? {
                 Some(0) => return Err(core.closed().unwrap_or(Closed::PeerGone)),
                 Some(got) => out = &mut out[got..],
-                None => {
-                    socket::poll([(self.bulk.fd(), PollFlags::IN)], None)?;
-                }
+                None => self.bulk.wait_for(out.len())?,
             }
         }
         Ok(())

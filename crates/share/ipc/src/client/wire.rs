@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use rackloom_sync::lock;
+use rustix::event::PollFlags;
 use rustix::net::Shutdown;
 
 use crate::error::{ChannelError, Closed};
@@ -72,6 +73,15 @@ impl Wire {
     /// this one by [`Self::shut`]. `None` within TLS, where what comes need not be bytes for us.
     pub(super) fn recv_waiting(&self, out: &mut [u8]) -> Option<io::Result<usize>> {
         self.secure.is_none().then(|| socket::recv_waiting(&self.socket, out))
+    }
+
+    /// Waits for some of at least `left` bytes that are still to come.
+    pub(super) fn wait_for(&self, left: usize) -> io::Result<()> {
+        match self.secure {
+            None => socket::poll_bulk(self.fd(), left, None),
+            // Part of a record may be here already, so fewer bytes may be to come.
+            Some(_) => socket::poll([(self.fd(), PollFlags::IN)], None).map(|_| ()),
+        }
     }
 
     /// Whether bytes have come that nobody has received, and for which [`Self::fd`] does not become ready.

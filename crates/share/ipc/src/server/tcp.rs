@@ -416,9 +416,7 @@ impl TcpPeer {
                 Some(0) => return Err(core.closed().unwrap_or(Closed::PeerGone)),
                 Some(got) => out = &mut out[got..],
                 None if deadline.is_some_and(|at| at <= Instant::now()) => return Err(Closed::Stalled),
-                None => {
-                    socket::poll([(self.bulk.as_fd(), PollFlags::IN)], deadline)?;
-                }
+                None => socket::poll_bulk(self.bulk.as_fd(), out.len(), deadline)?,
             }
         }
         Ok(())

@@ -138,6 +138,22 @@ pub(crate) fn poll_all(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io:
     }
 }
 
+/// Bytes of bulk that are worth a wake-up: as many as TCP hands on at once where nothing slows it down.
+const WORTH_WAKING: usize = 64 * 1024;
+
+/// Waits for bytes of a TCP connection, of which at least `left` are still to come, or for the deadline: until there are
+/// enough of them to be worth a wake-up, or all. Without, a reader that is as fast as the network wakes for each segment.
+pub(crate) fn poll_bulk(socket: BorrowedFd<'_>, left: usize, deadline: Option<Instant>) -> io::Result<()> {
+    let low_water = left.min(WORTH_WAKING) as libc::c_int;
+    // Not by rustix, which does not know it. Where it is refused, each segment wakes.
+    // SAFETY: the pointer names a value that outlives the call, of this size.
+    unsafe {
+        let (at, len) = ((&raw const low_water).cast(), size_of::<libc::c_int>() as libc::socklen_t);
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, at, len);
+    }
+    poll([(socket, PollFlags::IN)], deadline).map(|_| ())
+}
+
 /// Waits until the other end sends no more, for so long at most. What came before stays to be read.
 pub(crate) fn wait_for_end(socket: impl AsFd, longest: Duration) {
     let deadline = Instant::now() + longest;
