@@ -8,7 +8,7 @@ use common::Rack;
 #[test]
 fn the_overhead_of_sharing_is_measured_in_three_ways() {
     let rack = Rack::none();
-    let arguments = ["bench", "opencl-overhead", "--quick", "--bytes", "1M", "--svg", "o.svg"];
+    let arguments = ["bench", "opencl-overhead", "--quick", "--bytes", "1M", "--iperf3", "--svg", "o.svg"];
     let report = rack.json(&arguments);
     assert_eq!(report["schema"], "rackloom.bench-opencl-overhead/1");
     let rows = report["rows"].as_array().unwrap();
@@ -22,6 +22,9 @@ fn the_overhead_of_sharing_is_measured_in_three_ways() {
         }
     }
     assert!(report["sweep"].as_array().unwrap().len() > 30, "{report}");
+    for rate in ["iperf3", "write", "read"] {
+        assert!(report["loopback"][rate].as_f64().unwrap() > 1e6, "{rate} of {report}");
+    }
     assert!(std::fs::read_to_string(rack.path("o.svg")).unwrap().contains("<svg"));
 }
 

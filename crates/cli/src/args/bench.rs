@@ -73,6 +73,9 @@ pub(crate) struct Overhead {
     /// Largest transfer
     #[arg(long, default_value = "1G", value_name = "BYTES", value_parser = parse::bytes)]
     pub(crate) bytes: u64,
+    /// Measure iperf3 as well, in turn with transfers of 16 MiB over TCP
+    #[arg(long)]
+    pub(crate) iperf3: bool,
     /// Check in seconds that everything works; not a measurement
     #[arg(long)]
     pub(crate) quick: bool,

@@ -29,7 +29,7 @@ pub(crate) fn run(cx: &Context, args: &Overhead) -> Result<Exit> {
     }
     let bytes = usize::try_from(args.bytes).unwrap_or(usize::MAX);
     let bytes = if args.quick { bytes.min(1 << 20) } else { bytes };
-    let options = Options { quick: args.quick, bytes, programs };
+    let options = Options { quick: args.quick, bytes, programs, iperf3: args.iperf3 };
     let mut steps = Steps::new(cx.ui, "measuring");
     let report = measure(&ways, &options, &mut steps);
     steps.finish();

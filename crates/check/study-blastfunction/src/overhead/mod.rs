@@ -4,6 +4,7 @@
 //! Sobel and matrix multiplication by size, natively and remotely, on one node.
 
 mod calls;
+mod loopback;
 mod report;
 mod transfers;
 mod workloads;
@@ -21,6 +22,8 @@ use crate::site::Ways;
 
 pub use report::{Report, Row, SCHEMA};
 
+use report::Beside;
+
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -30,6 +33,8 @@ pub struct Options {
     pub bytes: usize,
     /// Folder of the workloads' programs; none leaves them out.
     pub programs: Option<PathBuf>,
+    /// Whether iperf3 is measured beside transfers over TCP.
+    pub iperf3: bool,
 }
 
 /// A bench under way.
@@ -78,11 +83,13 @@ pub fn run(ways: &Ways, options: &Options, progress: &mut dyn Progress) -> Resul
     let lanes = [Lane::open(ways.devices[0])?, Lane::open(ways.devices[1])?, Lane::open(ways.devices[2])?];
     let steps = calls::ROWS
         + transfers::rows(options)
+        + usize::from(options.iperf3)
         + options.programs.as_ref().map_or(0, |_| workloads::rows(options.quick));
     let mut bench = Bench { ways, lanes, options, rows: Vec::new(), progress, steps };
     bench.calls()?;
     let sweep = bench.sweep()?;
     bench.transfers()?;
+    let loopback = options.iperf3.then(|| bench.loopback()).transpose()?;
     let copies = match &options.programs {
         Some(folder) => {
             bench.workloads(folder)?;
@@ -91,5 +98,6 @@ pub fn run(ways: &Ways, options: &Options, progress: &mut dyn Progress) -> Resul
         None => None,
     };
     let is_processor = Device::new(ways.devices[0]).dev_type()? & CL_DEVICE_TYPE_CPU != 0;
-    Ok(Report::new((ways.name.clone(), is_processor), bench.rows, sweep, copies, options.quick))
+    let beside = Beside { sweep, loopback, copies };
+    Ok(Report::new((ways.name.clone(), is_processor), bench.rows, beside, options.quick))
 }

@@ -6,6 +6,7 @@ use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::loopback::Loopback;
 use super::transfers::Step;
 use super::workloads::Copies;
 use crate::sample::Stat;
@@ -51,6 +52,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// A write, an empty kernel and a read, by size.
     pub sweep: Vec<Step>,
+    /// Transfers of 16 MiB over TCP beside iperf3 over the same interface.
+    pub loopback: Option<Loopback>,
     /// Copies of bulk data over shared memory, counted.
     pub copies: Option<Copies>,
     /// The claims, each with its bound and whether it holds.
@@ -60,15 +63,16 @@ pub struct Report {
     is_processor: bool,
 }
 
+/// What is no row.
+pub(super) struct Beside {
+    pub(super) sweep: Vec<Step>,
+    pub(super) loopback: Option<Loopback>,
+    pub(super) copies: Option<Copies>,
+}
+
 impl Report {
-    pub(super) fn new(
-        device: (String, bool),
-        rows: Vec<Row>,
-        sweep: Vec<Step>,
-        copies: Option<Copies>,
-        quick: bool,
-    ) -> Self {
-        let (device, is_processor) = device;
+    pub(super) fn new((device, is_processor): (String, bool), rows: Vec<Row>, beside: Beside, quick: bool) -> Self {
+        let Beside { sweep, loopback, copies } = beside;
         let mut this = Self {
             schema: SCHEMA,
             device,
@@ -77,6 +81,7 @@ impl Report {
             quick,
             rows,
             sweep,
+            loopback,
             copies,
             claims: Vec::new(),
         };
@@ -129,6 +134,8 @@ impl Report {
             let added = shared - before + kernel.shared_memory.added(&kernel.native);
             claims.push(Claim::at_most("matrices of 2048: added around the kernel / all", added / total, 0.001));
         }
+        let least = |found: Loopback| found.write.min(found.read) / found.iperf3;
+        claims.extend(self.loopback.map(|found| Claim::at_least("16 MiB over TCP / iperf3", least(found), 0.8)));
         claims.extend(self.copies.map(|counted| Claim::at_most("copies of bulk data", counted.copies, 1.0)));
         claims
     }
@@ -208,6 +215,10 @@ impl fmt::Display for Report {
             [worst(|s| &s.native), worst(|s| &s.shared_memory), worst(|s| &s.network)].map(time);
         let count = self.sweep.len();
         writeln!(f, "Write, kernel, read of 1 B to 1 MiB ({count} sizes): longest {native}, {shared}, {network}")?;
+        if let Some(Loopback { iperf3, write, read }) = &self.loopback {
+            let [iperf3, write, read] = [iperf3, write, read].map(|rate| format!("{:.2} GB/s", rate / 1e9));
+            writeln!(f, "Over TCP: iperf3 {iperf3}; writes of 16 MiB {write}, reads {read}")?;
+        }
         if let Some(copies) = &self.copies {
             writeln!(f, "Bulk over shared memory: {} bytes, {} copied", copies.bytes, copies.copied)?;
         }
