@@ -21,7 +21,8 @@ use crate::{HostError, HostPrepared, Start, meet};
 pub struct HostGroup {
     roster: Roster,
     limit: Duration,
-    looks: u32,
+    /// That its ranks may use, all together: the same on all ranks.
+    processors: usize,
     state: Mutex<State>,
     /// Whether this process has joined the smaller group that goes on.
     shrunk: AtomicBool,
@@ -57,8 +58,8 @@ impl HostGroup {
         let size = roster.members.len();
         let state = Mutex::new(State { rings: Rings::new(size), is_broken: false });
         // Not what this process may use alone: launchers bind each rank to a processor of its own.
-        let looks = looks(size, roster.segment.processors(&roster.members));
-        Self { roster, limit, looks, state, shrunk: AtomicBool::new(false) }
+        let processors = roster.segment.processors(&roster.members);
+        Self { roster, limit, processors, state, shrunk: AtomicBool::new(false) }
     }
 
     /// This process's rank.
@@ -174,7 +175,8 @@ impl HostGroup {
         let rings = &mut state.rings;
         let number = rings.done;
         let meant = prepared.meant.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut turn = Turn { roster: &self.roster, rings, meant, limit: self.limit, looks: self.looks };
+        let (processors, looks) = (self.processors, looks(self.size(), self.processors));
+        let mut turn = Turn { roster: &self.roster, rings, meant, limit: self.limit, processors, looks };
         // SAFETY: as the caller says, and what may not be done in place has its input elsewhere.
         match unsafe { operate(&mut turn, prepared, give, get) } {
             Ok(()) => {

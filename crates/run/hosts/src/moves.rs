@@ -22,7 +22,7 @@ pub(crate) unsafe fn run(
 ) -> Result<(), HostError> {
     let rank = turn.roster.rank;
     let (steps, most) = (&prepared.steps, prepared.longest);
-    let piece = prepared.piece(most);
+    let piece = prepared.piece(most, turn.processors);
     for m in steps.iter().flatten().filter(|m| m.from == rank && m.to >> rank & 1 != 0) {
         // SAFETY: the caller has the bytes; they may be where they belong already.
         unsafe { own(give.wrapping_add(m.give), get.wrapping_add(m.get), m.bytes) };

@@ -12,6 +12,9 @@ use crate::segment::{PIECE, SLOTS};
 
 /// Bytes from which on more than two ranks share the work of a reduction: below, meeting twice costs more.
 const PARTS: usize = 16 << 10;
+/// Processors up to which the root of a reduce does all the work if there are more ranks: while it reduces on the one,
+/// the others give it more on the other, and wait for nobody but the root. In parts each waits for each.
+const FEW: usize = 2;
 
 /// Does an operation.
 ///
@@ -28,11 +31,12 @@ pub(crate) unsafe fn operate(
     let how = Reduction { op: operation.op, datatype: operation.datatype };
     let bytes = operation.bytes() as usize;
     let share = prepared.size > 2 && prepared.size <= SLOTS && bytes >= PARTS;
+    let root_does_all = turn.processors <= FEW && turn.processors < prepared.size;
     // SAFETY: as the caller says.
     unsafe {
         match operation.kind {
             Kind::Barrier => barrier(turn),
-            Kind::Reduce if share => parts(turn, how, (give, get, bytes), Some(operation.root)),
+            Kind::Reduce if share && !root_does_all => parts(turn, how, (give, get, bytes), Some(operation.root)),
             Kind::Allreduce if share => parts(turn, how, (give, get, bytes), None),
             Kind::Reduce => whole(turn, how, (give, get, bytes), Some(operation.root)),
             Kind::Allreduce => whole(turn, how, (give, get, bytes), None),

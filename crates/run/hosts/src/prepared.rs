@@ -114,9 +114,12 @@ impl HostPrepared {
         }
     }
 
-    /// Bytes of a piece of an operation whose longest message has so many.
-    pub(crate) fn piece(&self, longest: usize) -> usize {
-        (longest / CUTS).next_multiple_of(64).clamp(PIECE_MIN, PIECE)
+    /// Bytes of a piece of an operation whose longest message has so many, of ranks that have so many processors. If
+    /// all write and then read, and share processors, nobody reads while another writes: a cut only costs a change.
+    pub(crate) fn piece(&self, longest: usize, processors: usize) -> usize {
+        let all_write = matches!(self.operation.kind, Kind::Sendrecv { .. } | Kind::Allgather | Kind::Alltoall);
+        let cuts = if all_write && self.size > processors { 1 } else { CUTS };
+        (longest / cuts).next_multiple_of(64).clamp(PIECE_MIN, PIECE)
     }
 
     /// Whether it may have its result where its input is, without a copy of that: also if others fetch it from there.

@@ -42,6 +42,8 @@ pub(crate) struct Turn<'a> {
     /// What all ranks have to mean alike.
     pub(crate) meant: u64,
     pub(crate) limit: Duration,
+    /// That the ranks may use, all together: the same on all ranks.
+    pub(crate) processors: usize,
     pub(crate) looks: u32,
 }
 
