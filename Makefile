@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks fuzz docs clean
+.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks forgeries fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -79,6 +79,9 @@ clocks: setup ## The conformance suite on gateware with each set of clocks (nigh
 
 attacks: setup ## Every attack on a manager from every place; RACKLOOM_CGROUP=DIR adds bounds (nightly)
 	RACKLOOM_ATTACKS=all $(CARGO) test --locked --workspace --test attacks -- --nocapture
+
+forgeries: setup ## 300 seeds of mixed attacks on gateware with keys (nightly)
+	RACKLOOM_ATTACK_SEEDS=300 $(CARGO) test --locked --workspace --test forgery seeds_of_mixed_attacks_on_gateware
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

@@ -1,5 +1,6 @@
 // Stands in for rl_tag, which has its own proof: any tags, one for each message and in order, after any time. As there,
-// three messages at most have come to their end and still wait for their verdicts to be taken.
+// three messages at most have come to their end and still wait for their verdicts to be taken. A key is taken at any
+// time.
 module rl_tag
   import rl_ascon_pkg::*;
 #(
@@ -26,13 +27,14 @@ module rl_tag
   output tag_t             tag_o,
   output logic             known_o
 );
+  (* anyseq *) logic any_key_ready;
   (* anyseq *) logic any_ready;
   (* anyseq *) logic any_done;
   (* anyseq *) logic any_known;
   (* anyseq *) tag_t any_tag;
   logic [1:0] inside_q;  // Messages that have ended, and whose verdict has not been taken.
   logic ends, done;
-  assign key_ready_o = 1'b1;
+  assign key_ready_o = any_key_ready;
   assign ready_o = any_ready && inside_q != '1;
   assign ends = valid_i && ready_o && last_i;
   assign done = any_done && (!valid_o || ready_i) && inside_q != 2'(valid_o);

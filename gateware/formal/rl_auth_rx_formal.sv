@@ -28,7 +28,7 @@ module rl_auth_rx_formal
   rx_word_t word;
   tag_verdict_t verdict;
   rl_auth_rx #(
-    .Words(16),
+    .Words(32),
     .FrameWords(8),
     .ClaimCycles(20)
   ) u_dut (

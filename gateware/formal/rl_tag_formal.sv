@@ -6,7 +6,8 @@
 //   - a tag is what the last permutation of its message gave, it stays until it is taken, and there is one for each
 //     message, in order;
 //   - a tag counts only if there was a key in the slot when the message began; and that key's state is what its
-//     permutation gave.
+//     permutation gave;
+//   - of a key that is forgotten nothing stays in its memory.
 // The key that is watched is in any of the slots.
 module rl_tag_formal
   import rl_ascon_pkg::*;
@@ -135,6 +136,7 @@ module rl_tag_formal
 
   // -- the key that is watched
   logic has_q = 1'b0;  // It is there.
+  logic gone_q = 1'b0;  // It was forgotten, and no other has come.
   state_t state_q;
   logic counts_q, ours_q;  // The message under way began with a key; with the one that is watched.
 
@@ -163,6 +165,7 @@ module rl_tag_formal
         if (task_q == Key && slot_q == watched) begin
           state_q <= u_dut.permuted;
           has_q <= 1'b1;
+          gone_q <= 1'b0;
         end
         if (task_q == Last) begin
           tagged_q <= 1'b1;
@@ -174,6 +177,7 @@ module rl_tag_formal
     end
     if (key_taken) begin
       if (key_slot_i == watched) has_q <= 1'b0;
+      if (key_slot_i == watched && key_forget_i) gone_q <= 1'b1;
       if (!key_forget_i) begin
         task_q <= Key;
         turn_q <= '0;
@@ -231,7 +235,8 @@ module rl_tag_formal
       if (inside_q || task_q == Last) if (ours_q) assert (u_dut.known_msg_q == counts_q);
       if (inside_q && task_q == Nothing && ours_q) assert (u_dut.state_q == gave_q);
       assert (u_dut.known_q[watched] == has_q);
-      if (has_q) assert (u_dut.u_keys.kept_q == state_q);
+      if (has_q) assert (u_dut.u_keys.kept_q == state_q && !gone_q);
+      if (gone_q) Overwritten_A : assert (u_dut.u_keys.kept_q == 0);
       if (task_q == Key && slot_q == watched) assert (!has_q);
       assert (waiting_q == u_dut.u_block.full_q && at_q == u_dut.u_block.at_q);
       assert (more_q == u_dut.u_block.tail_q && fresh_q == !u_dut.u_block.later_q);

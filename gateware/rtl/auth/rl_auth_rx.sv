@@ -46,9 +46,11 @@ module rl_auth_rx
   input  logic         taken_i,        // and was not dropped.
 
   output logic         cut_o,          // A frame was too long: its rest is lost.
-  output logic         busy_o          // Something of a frame is here, or a counter is to be remembered.
+  output logic         busy_o          // Something of a frame is here, a counter is to be remembered, or fewer claims
+                                       // may go on than after a while: a simulation must not jump over that.
 );
-  if (FrameWords > Words) begin : gen_check
+  localparam int unsigned Margin = 4;  // More words than wait in rl_auth_split.
+  if (FrameWords + Margin > Words) begin : gen_check
     $fatal(0, "rl_auth_rx: a frame must fit (%m)");
   end
   localparam int unsigned AgeW = 6;  // More sessions than the control ring has room for claims.
@@ -66,7 +68,16 @@ module rl_auth_rx
   } about_t;
   localparam int unsigned Keys = Sessions + Pairs;
 
-  // -- in
+  // -- in: a frame comes in only if there is room for all of it, and each verdict has a place. So a key that waits for
+  // the end of the messages under way is taken, also while the analyzer waits for the firmware, and that for the key.
+  localparam int unsigned Waiting = 16;  // Frames that wait at most.
+  logic enters, enters_q, has_room, split_ready;
+  assign enters = enters_q || has_room;
+  assign word_ready_o = split_ready && enters;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) enters_q <= 1'b0;
+    else if (word_valid_i && word_ready_o) enters_q <= !word_i.last;
+  end
   logic
       part_valid,
       part_ready,
@@ -90,8 +101,8 @@ module rl_auth_rx
   ) u_split (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
-    .word_valid_i,
-    .word_ready_o,
+    .word_valid_i(word_valid_i && enters),
+    .word_ready_o(split_ready),
     .word_i,
     .sessions_i,
     .valid_o(part_valid),
@@ -123,7 +134,9 @@ module rl_auth_rx
   assign about_in.age = age_q[slot_in];
 
   // -- tags
+  logic made, made_right, keeps, kept, kept_right, verdict_room;
   logic judged, take_verdict, right, key_take;
+  logic [$clog2(2*Waiting):0] unused_verdicts;
   tag_t unused_tag;
   logic unused_known;
   rl_auth #(
@@ -150,12 +163,30 @@ module rl_auth_rx
     .counter_i(message_counter),
     .tag_valid_i(tag_valid),
     .tag_i(message_tag),
-    .valid_o(judged),
-    .ready_i(take_verdict),
-    .ok_o(right),
+    .valid_o(made),
+    .ready_i(verdict_room),
+    .ok_o(made_right),
     .tag_o(unused_tag),
     .known_o(unused_known)
   );
+  // Verdicts that wait for their frame; one that it waits for passes by.
+  assign keeps = made && !(take_verdict && !kept);
+  rl_fifo #(
+    .Width(1),
+    .Depth(2 * Waiting)
+  ) u_verdicts (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(keeps),
+    .wready_o(verdict_room),
+    .wdata_i(made_right),
+    .rvalid_o(kept),
+    .rready_i(take_verdict),
+    .rdata_o(kept_right),
+    .count_o(unused_verdicts)
+  );
+  assign judged = kept || (made && verdict_room);
+  assign right = kept ? kept_right : made_right;
   assign key_take = key_i.valid && key_ready_o;
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) age_q <= '0;
@@ -166,7 +197,8 @@ module rl_auth_rx
   logic push, words_ready, abouts_ready, valid, take, about_valid, about_take;
   rx_word_t word;
   logic [$clog2(Words):0] words;
-  logic [4:0] unused_abouts;
+  logic [$clog2(Waiting):0] abouts;
+  assign has_room = 32'(words) + FrameWords + Margin <= Words && 32'(abouts) + Margin <= Waiting;
   assign part_ready = words_ready && abouts_ready;
   assign push = part_valid && part_ready;
   rl_fifo #(
@@ -186,7 +218,7 @@ module rl_auth_rx
   );
   rl_fifo #(
     .Width($bits(about_t)),
-    .Depth(16)
+    .Depth(Waiting)
   ) u_abouts (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -196,7 +228,7 @@ module rl_auth_rx
     .rvalid_o(about_valid),
     .rready_i(about_take),
     .rdata_o(about),
-    .count_o(unused_abouts)
+    .count_o(abouts)
   );
 
   // -- counters
@@ -233,6 +265,7 @@ module rl_auth_rx
   logic over_q, told_q;  // All words have gone on; the analyzer has ended it.
   logic asks_q;              // A claim is shown that nobody vouches for.
   logic [$clog2(ClaimBurst):0] left_q;  // Of those that may go on.
+  logic full;                           // As many as ever.
   drop_e cause;
   assign early = about.checked && !about.asks;
   assign begins = state_q == Idle && about_valid && (early || !about.checked);
@@ -248,7 +281,7 @@ module rl_auth_rx
   assign take = word_valid_o && word_ready_i;
   assign ends = take && word.last;
   assign closes = (over_q || ends) && (told_q || ended_i);
-  assign busy_o = splits || words != 0 || valid || state_q != Idle || window_busy;
+  assign busy_o = splits || words != 0 || valid || state_q != Idle || window_busy || !full;
   assign vouched = about.checked && about.age == age_q[about.slot] && fresh && right;
   always_comb begin
     cause = about.cause;
@@ -307,6 +340,7 @@ module rl_auth_rx
   // -- claims that nobody vouches for
   logic [$clog2(ClaimCycles+1)-1:0] until_q;
   logic refills, spends;
+  assign full = left_q == ($bits(left_q))'(ClaimBurst);
   assign refills = until_q == 0;
   assign spends = state_q == Show && ended_i && taken_i && asks_q;
   always_ff @(posedge clk_net_i) begin
@@ -316,8 +350,7 @@ module rl_auth_rx
     end else begin
       until_q <= refills ? ($bits(until_q))'(ClaimCycles - 1) : until_q - 1'b1;
       if (spends && !refills) left_q <= left_q - 1'b1;
-      else if (refills && !spends && left_q != ($bits(left_q))'(ClaimBurst))
-        left_q <= left_q + 1'b1;
+      else if (refills && !spends && !full) left_q <= left_q + 1'b1;
     end
   end
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import cocotb
 import pytest
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import RisingEdge, with_timeout
 from frames import CARD, MINE, good, hostile
 from golden import Judgement, Route
 from golden_guard import Guard, Session
-from receive import Expected, Receive
+from receive import PERIOD_NS, Expected, Receive
 from runner import bench, rtl
 from streams import PAUSES
 from wire import COUNTER, FLAG, KINDS, mac
@@ -310,6 +310,30 @@ async def frames_of_every_length_are_taken(dut):
               for n, length in enumerate(lengths)]
     ended = await bench_.run(frames)
     assert all(one.judgement.drop is None for one in ended)
+    await bench_.check()
+
+
+@cocotb.test()
+@cocotb.parametrize(length=[64, 1408])
+async def a_key_is_taken_while_frames_wait_for_the_firmware(dut, length):
+    """More frames with tags than have room, behind a claim at which the firmware works: it waits for its key meanwhile, and
+    they for it."""
+    bench_ = Guarded(dut)
+    bench_.firmware_least = bench_.firmware_delay = 6000
+    await bench_.begin_all()
+    session = await bench_.claim(OWNER, 5)
+    writes = [good("Input.Write", 2 * n, random.randbytes(length), src=OWNER) for n in range(14 if length > 64 else 24)]
+    tagged = [session.tagged(one, key=random.choice([session.key, random.randbytes(16)])) for one in writes]
+
+    async def put():
+        for _ in range(3500):
+            await RisingEdge(dut.clk_net_i)
+        assert bench_.ended == 1 and not bench_.finished, "the firmware is at the claim, and frames wait"
+        await with_timeout(bench_.put_key(1 - bench_.newer, random.randbytes(16)), 500 * PERIOD_NS, "ns")
+
+    putting = cocotb.start_soon(put())
+    await bench_.run([good("Session.Claim", 1, src=OWNER), *tagged])
+    assert putting.done()
     await bench_.check()
 
 

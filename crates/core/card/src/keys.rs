@@ -50,7 +50,8 @@ impl Keys {
         Self { generation, former: former.filter(|_| generation > 0), ..self }
     }
 
-    /// The keys that these hosts had count no more, and whoever claims the card with one hears so.
+    /// The keys that these hosts had count no more, and whoever claims the card with one hears so. Of a host that is
+    /// among those that may claim it, too, a later key alone counts.
     #[must_use]
     pub fn revoking(self, hosts: impl IntoIterator<Item = (u16, u32)>) -> Self {
         Self { revoked: hosts.into_iter().take(HOSTS_MAX).collect(), ..self }
@@ -64,13 +65,15 @@ impl Keys {
 
     /// The hosts that it knows by their numbers, those that were revoked among them. A host has one key at least.
     pub fn hosts(&self) -> BTreeMap<u16, HostKeys> {
-        // A host's later key is there because the one before was revoked.
-        let of = |(host, own): (&u16, &u32)| (*host, HostKeys { counts: Some(*own), revoked: own.checked_sub(1) });
-        let mut hosts: BTreeMap<_, _> = self.hosts.iter().map(of).collect();
-        for (host, own) in self.revoked.iter().filter(|(host, own)| self.hosts.get(host) != Some(own)) {
-            hosts.entry(*host).or_insert(HostKeys { counts: None, revoked: None }).revoked = Some(*own);
-        }
-        hosts
+        let of = |host: &u16| {
+            let own = self.hosts.get(host).copied();
+            // A host's later key is there because the one before was revoked.
+            let before = own.and_then(|own| own.checked_sub(1));
+            let revoked = self.revoked.get(host).copied().max(before);
+            // Whatever else says that it counts: what was revoked does not, nor what was there before it.
+            (*host, HostKeys { counts: own.filter(|_| own > revoked), revoked })
+        };
+        self.hosts.keys().chain(self.revoked.keys()).map(of).collect()
     }
 
     /// Keys that were revoked count as before.
@@ -96,3 +99,25 @@ impl Keys {
 
 /// Most hosts that a card has keys for, and most whose keys it knows as revoked. Further ones are left out.
 pub const HOSTS_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key of a host that was named in both places was taken.
+    #[test]
+    fn a_key_that_was_revoked_counts_in_no_way() {
+        let of = |own: Option<u32>, revoked: Option<u32>| {
+            let named = |of: Option<u32>| of.map(|of| (7, of));
+            let keys = Keys::new(CardKey::new([1; 16]), named(own)).revoking(named(revoked));
+            let HostKeys { counts, revoked } = keys.hosts()[&7];
+            (counts, revoked)
+        };
+        assert_eq!(of(Some(0), None), (Some(0), None));
+        assert_eq!(of(None, Some(0)), (None, Some(0)));
+        assert_eq!(of(Some(0), Some(0)), (None, Some(0)));
+        assert_eq!(of(Some(1), Some(3)), (None, Some(3)));
+        assert_eq!(of(Some(1), Some(0)), (Some(1), Some(0)));
+        assert_eq!(of(Some(3), Some(0)), (Some(3), Some(2)));
+    }
+}

@@ -1,8 +1,7 @@
 //! The same attacks on a card of gateware that works, with a model beside it that does not.
 //!
 //! A Verilated card simulates some 0.4 million cycles a second. So the job is small, and a job meets two attacks: one
-//! upon the card, and one that does not show there. Left to models are seeds of mixed attacks, and what takes two cards
-//! at work.
+//! upon the card, and one that does not show there. Left to models is what takes two cards at work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -103,7 +102,7 @@ const fn shows_on_card(seen: Seen) -> bool {
     }
 }
 
-fn attack(name: &str) -> &'static Attack {
+pub fn attack(name: &str) -> &'static Attack {
     ATTACKS.iter().find(|attack| attack.name == name).expect("one of the list")
 }
 

@@ -2,14 +2,17 @@
 //! owner has not asked for, and counters name what was tried.
 #![allow(missing_docs, unreachable_pub)]
 
+mod claimant;
 mod gateware;
 mod generations;
+mod mixed;
+mod revoked;
 mod segment;
 mod sums;
 
 use rackloom_card::{Config, Pace};
 use rackloom_host::{ClaimOptions, Event, Forged, Host, OpError, OpId};
-use rackloom_node::{Duration, Frame, Instant, Node, Output, Rng};
+use rackloom_node::{Duration, Frame, Instant, Node, Output};
 use rackloom_rack::{AnyCard, Kind, Maker};
 use rackloom_stranger::{ATTACKS, Attack, Seen, announce, kind};
 use rackloom_wire::{Counter, FLAG_AUTH, U32};
@@ -86,40 +89,6 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-/// Several attacks at a time, each at some frames only, on a segment that loses frames, with restarts in between.
-#[test]
-fn seeds_of_mixed_attacks_make_nothing_wrong() {
-    for seed in 0..300 {
-        let mut rng = Rng::new(seed ^ 0xA77A_C4ED);
-        let mut segment = Segment::new(seed);
-        segment.loss = if rng.chance(0.5) { 0.05 } else { 0.0 };
-        if rng.chance(0.3) {
-            segment.run(None).unwrap_or_else(|why| panic!("seed {seed}, before: {why}"));
-            if rng.chance(0.5) {
-                segment.restart_cards();
-            }
-            segment.restart_host();
-            segment.settle(Duration::from_secs(6), &mut None);
-        }
-        let mut stranger = stranger(seed);
-        segment.log.iter().for_each(|frame| stranger.hear(frame));
-        // Who spoils loads lets no job end.
-        let attacks: Vec<_> = ATTACKS.iter().filter(|attack| attack.seen != Seen::Spoils).collect();
-        let drawn: Vec<_> = (0..=rng.below(4)).map(|_| attacks[rng.below(attacks.len() as u64) as usize]).collect();
-        let chance = [0.05, 0.3, 1.0][rng.below(3) as usize];
-        let mut upon = |frame: &Frame| {
-            stranger.hear(frame);
-            let now: Vec<_> = drawn.iter().filter(|_| rng.chance(chance)).collect();
-            let mut sent: Vec<_> = now.into_iter().flat_map(|attack| stranger.attack(attack)).collect();
-            sent.extend(stranger.some_heard().filter(|_| rng.chance(chance)));
-            sent
-        };
-        let names: Vec<_> = drawn.iter().map(|attack| attack.name).collect();
-        segment.run(Some(&mut upon)).unwrap_or_else(|why| panic!("seed {seed}, {names:?}: {why}"));
-        segment.cards.iter().filter_map(AnyCard::as_model).for_each(rackloom_card::Card::check_invariants);
-    }
 }
 
 #[test]

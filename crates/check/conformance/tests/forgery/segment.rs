@@ -12,10 +12,11 @@ use rackloom_stranger::{Keyring, Stranger};
 use rackloom_swarm::Hashes;
 use rackloom_wire::{Announce, Counter, FromBytes, Head, IntoBytes, Kind as FrameKind, MacAddr, Solicit, Tagged, U32};
 
+use crate::claimant::Claimant;
 use crate::sums::Sums;
 
 pub const CARDS: [MacAddr; 2] = [MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2])];
-const HOST: u16 = 1;
+pub const HOST: u16 = 1;
 /// Who asks for counters.
 const OBSERVER: MacAddr = MacAddr([2, 0, 0, 0, 7, 7]);
 /// Time that a frame is under way.
@@ -76,6 +77,7 @@ pub struct Segment {
     pub now: Instant,
     pub host: Host,
     pub cards: Vec<AnyCard>,
+    pub beside: Option<Claimant>,
     /// All that was ever sent by host and cards.
     pub log: Vec<Frame>,
     wire: VecDeque<(Instant, Frame)>,
@@ -108,6 +110,7 @@ impl Segment {
             now: Instant::ZERO,
             host: host(seed, 1 << 40),
             cards: Vec::new(),
+            beside: None,
             log: Vec::new(),
             wire: VecDeque::new(),
             loss: 0.0,
@@ -226,6 +229,12 @@ impl Segment {
         job.release(self.now, &mut self.host);
         self.settle(Duration::from_millis(2), &mut attack);
         task.check(job.into_work()).expect("and nobody says so");
+        for card in &self.cards {
+            assert!(
+                !matches!(card, AnyCard::Rtl(card) if card.restarts() != 0),
+                "its watchdog has started a card again"
+            );
+        }
         Ok(took)
     }
 
@@ -236,13 +245,18 @@ impl Segment {
         loop {
             self.poll(&mut events, attack);
             let next = self.wire.front().map(|(at, _)| *at);
-            let timers = self.cards.iter().filter_map(Node::next_deadline).chain(self.host.next_deadline()).min();
+            let beside = self.beside.as_ref().and_then(Claimant::next_deadline);
+            let hosts = self.host.next_deadline().into_iter().chain(beside);
+            let timers = self.cards.iter().filter_map(Node::next_deadline).chain(hosts).min();
             let due = next.into_iter().chain(timers).min().filter(|at| *at <= end);
             let Some(due) = due else { break };
             self.now = self.now.max(due);
             while self.wire.front().is_some_and(|(at, _)| *at <= self.now) {
                 let (_, frame) = self.wire.pop_front().unwrap();
                 self.host.handle_frame(self.now, 0, frame.clone());
+                if let Some(beside) = &mut self.beside {
+                    beside.hear(self.now, frame.clone());
+                }
                 self.poll(&mut events, attack);
                 for card in &mut self.cards {
                     card.handle_frame(self.now, 0, frame.clone());
@@ -250,6 +264,9 @@ impl Segment {
                 self.poll(&mut events, attack);
             }
             self.host.handle_timeout(self.now);
+            if let Some(beside) = &mut self.beside {
+                beside.handle_timeout(self.now);
+            }
             for card in &mut self.cards {
                 card.handle_timeout(self.now);
             }
@@ -266,6 +283,7 @@ impl Segment {
                 Output::Event(event) => events.push(event),
             }
         }
+        sent.extend(self.beside.iter_mut().flat_map(|beside| beside.poll(self.now)));
         for card in &mut self.cards {
             while let Some(output) = card.poll(self.now) {
                 if let Output::Transmit(0, frame) = output {
