@@ -22,8 +22,6 @@ use crate::site::Ways;
 
 pub use report::{Report, Row, SCHEMA};
 
-use report::Beside;
-
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -98,6 +96,6 @@ pub fn run(ways: &Ways, options: &Options, progress: &mut dyn Progress) -> Resul
         None => None,
     };
     let is_processor = Device::new(ways.devices[0]).dev_type()? & CL_DEVICE_TYPE_CPU != 0;
-    let beside = Beside { sweep, loopback, copies };
-    Ok(Report::new((ways.name.clone(), is_processor), bench.rows, beside, options.quick))
+    let device = (ways.name.clone(), is_processor);
+    Ok(Report::new(device, bench.rows, sweep, loopback, copies, options.quick))
 }

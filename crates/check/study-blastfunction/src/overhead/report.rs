@@ -63,16 +63,15 @@ pub struct Report {
     is_processor: bool,
 }
 
-/// What is no row.
-pub(super) struct Beside {
-    pub(super) sweep: Vec<Step>,
-    pub(super) loopback: Option<Loopback>,
-    pub(super) copies: Option<Copies>,
-}
-
 impl Report {
-    pub(super) fn new((device, is_processor): (String, bool), rows: Vec<Row>, beside: Beside, quick: bool) -> Self {
-        let Beside { sweep, loopback, copies } = beside;
+    pub(super) fn new(
+        (device, is_processor): (String, bool),
+        rows: Vec<Row>,
+        sweep: Vec<Step>,
+        loopback: Option<Loopback>,
+        copies: Option<Copies>,
+        quick: bool,
+    ) -> Self {
         let mut this = Self {
             schema: SCHEMA,
             device,

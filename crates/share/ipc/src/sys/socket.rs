@@ -141,8 +141,9 @@ pub(crate) fn poll_all(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io:
 /// Bytes of bulk that are worth a wake-up: as many as TCP hands on at once where nothing slows it down.
 const WORTH_WAKING: usize = 64 * 1024;
 
-/// Waits for bytes of a TCP connection, of which at least `left` are still to come, or for the deadline: until there are
-/// enough of them to be worth a wake-up, or all. Without, a reader that is as fast as the network wakes for each segment.
+/// Waits for bytes of a TCP connection, of which at least `left` are still to come, or for the deadline: until
+/// there are enough of them to be worth a wake-up, or all. Without, a reader that is as fast as the network wakes for
+/// each segment.
 pub(crate) fn poll_bulk(socket: BorrowedFd<'_>, left: usize, deadline: Option<Instant>) -> io::Result<()> {
     let low_water = left.min(WORTH_WAKING) as libc::c_int;
     // Not by rustix, which does not know it. Where it is refused, each segment wakes.
