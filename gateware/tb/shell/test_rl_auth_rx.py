@@ -314,7 +314,7 @@ async def frames_of_every_length_are_taken(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize(length=[64, 1408])
+@cocotb.parametrize(length=[64, 1408, 8896])
 async def a_key_is_taken_while_frames_wait_for_the_firmware(dut, length):
     """More frames with tags than have room, behind a claim at which the firmware works: it waits for its key meanwhile, and
     they for it."""
@@ -322,7 +322,8 @@ async def a_key_is_taken_while_frames_wait_for_the_firmware(dut, length):
     bench_.firmware_least = bench_.firmware_delay = 6000
     await bench_.begin_all()
     session = await bench_.claim(OWNER, 5)
-    writes = [good("Input.Write", 2 * n, random.randbytes(length), src=OWNER) for n in range(14 if length > 64 else 24)]
+    frames = {64: 24, 1408: 14, 8896: 4}[length]
+    writes = [good("Input.Write", 2 * n, random.randbytes(length), src=OWNER) for n in range(frames)]
     tagged = [session.tagged(one, key=random.choice([session.key, random.randbytes(16)])) for one in writes]
 
     async def put():

@@ -74,7 +74,10 @@ const GATEWARE: Shape = Shape { workers: 2, ..gateware::SHAPE };
 fn seeds_of_mixed_attacks_on_gateware_make_nothing_wrong() {
     let seeds = std::env::var("RACKLOOM_ATTACK_SEEDS").map_or(12, |seeds| seeds.parse().expect("a number"));
     let calm = calm(GATEWARE);
-    (0..seeds).for_each(|seed| job(GATEWARE, calm, seed));
+    for seed in 0..seeds {
+        job(GATEWARE, calm, seed);
+        println!("seed {seed} of {seeds}");
+    }
 }
 
 /// With frames behind a claim that wait for it, no key could come into the receiver, and the firmware, which waited for
