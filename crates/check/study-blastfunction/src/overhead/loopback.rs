@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Bench;
 use crate::error::{BenchError, Result};
-use crate::sample::timed;
+use crate::sample::{Stat, timed};
 use crate::site::Way;
 
 /// Transfers over TCP beside iperf3, bytes a second; medians.
@@ -32,30 +32,26 @@ const TRIPS: usize = 20;
 impl Bench<'_> {
     /// Measures both in turn.
     pub(super) fn loopback(&mut self) -> Result<Loopback> {
+        self.progress.step(self.rows.len(), self.steps, "beside iperf3");
         let lane = &self.lanes[Way::Network as usize];
         let mut buffer = lane.buffer(0, BYTES)?;
         let mut bytes = vec![1; BYTES];
         let (mut iperf3, mut write, mut read) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS[usize::from(self.options.quick)] {
-            iperf3.push(one_stream()?);
+            iperf3.push(BYTES as f64 / one_stream()? * 1e6);
             for trip in 0..=TRIPS {
                 let to = timed(|| lane.write(&mut buffer, &bytes))?;
                 let from = timed(|| lane.read(&buffer, &mut bytes))?;
                 // The first one after a pause is another thing.
                 if trip > 0 {
-                    write.push(BYTES as f64 / to * 1e6);
-                    read.push(BYTES as f64 / from * 1e6);
+                    write.push(to);
+                    read.push(from);
                 }
             }
         }
-        self.progress.step(self.rows.len() + 1, self.steps, "beside iperf3");
-        Ok(Loopback { iperf3: median(iperf3), write: median(write), read: median(read) })
+        let rate = |us| BYTES as f64 / Stat::of(us).median_us * 1e6;
+        Ok(Loopback { iperf3: rate(iperf3), write: rate(write), read: rate(read) })
     }
-}
-
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
 }
 
 /// What a stream of iperf3 moves in a second, in bytes.
@@ -76,8 +72,11 @@ fn iperf3(arguments: &[&str]) -> Command {
     command
 }
 
-/// A server, until it is dropped.
-struct Server(Child);
+/// A server, until it is dropped, and what it says: it may end when nobody could read that.
+struct Server {
+    process: Child,
+    says: BufReader<ChildStdout>,
+}
 
 impl Server {
     fn start(port: &str) -> Result<Self> {
@@ -86,11 +85,11 @@ impl Server {
                 "iperf3 does not start: {why}; install it (apt-get install iperf3), or leave out --iperf3"
             ))
         };
-        let started =
-            iperf3(&["-s", "-1", "-B", "127.0.0.1", "-p", port, "--forceflush"]).stdout(Stdio::piped()).spawn();
-        let mut server = Self(started.map_err(missing)?);
-        let says = BufReader::new(server.0.stdout.take().expect("it is piped"));
-        let mut lines = says.lines().map_while(std::io::Result::ok);
+        let mut command = iperf3(&["-s", "-1", "-B", "127.0.0.1", "-p", port, "--forceflush"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().map_err(missing)?;
+        let says = BufReader::new(process.stdout.take().expect("it is piped"));
+        let mut server = Self { process, says };
+        let mut lines = (&mut server.says).lines().map_while(std::io::Result::ok);
         if lines.any(|line| line.starts_with("Server listening")) {
             return Ok(server);
         }
@@ -100,7 +99,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }

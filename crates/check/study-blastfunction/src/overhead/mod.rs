@@ -81,7 +81,6 @@ pub fn run(ways: &Ways, options: &Options, progress: &mut dyn Progress) -> Resul
     let lanes = [Lane::open(ways.devices[0])?, Lane::open(ways.devices[1])?, Lane::open(ways.devices[2])?];
     let steps = calls::ROWS
         + transfers::rows(options)
-        + usize::from(options.iperf3)
         + options.programs.as_ref().map_or(0, |_| workloads::rows(options.quick));
     let mut bench = Bench { ways, lanes, options, rows: Vec::new(), progress, steps };
     bench.calls()?;
