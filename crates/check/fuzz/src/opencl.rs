@@ -2,8 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use rackloom_opencl_wire::{
-    Answer, Argument, Build, Command, Op, Payload, Reply, Times, decode_command, decode_reply, encode_command,
-    encode_reply,
+    Answer, Argument, Build, Command, Op, Payload, Reply, Times, decode_command, decode_op, decode_reply,
+    encode_command, encode_op, encode_reply,
 };
 
 /// Bytes that start as a message, and are changed in some places.
@@ -32,19 +32,35 @@ pub fn command(u: &mut Unstructured<'_>) -> Result<()> {
         1 => Op::Write { buffer: u.arbitrary()?, offset: u.arbitrary()?, from: Payload::Inline },
         _ => Op::Fill { buffer: u.arbitrary()?, offset: 0, len: u.arbitrary()?, pattern: u.arbitrary()? },
     };
-    let command = match u.int_in_range(0..=3)? {
+    let mut tail = u.arbitrary::<&[u8]>()?.to_vec();
+    let command = match u.int_in_range(0..=4)? {
         0 => Command::Compile { request: 1, program: 2, options: text, headers: vec![(text, 7), ("", 8)] },
         1 => Command::Link { request: 1, program: 2, options: text, inputs: vec![u.arbitrary()?; 5] },
+        2 => {
+            tail.clear();
+            encode_op(&op, &mut tail);
+            encode_op(&op, &mut tail);
+            Command::Sequence { event: u.arbitrary()?, waits: u.arbitrary()?, submit: u.arbitrary()? }
+        }
         _ => Command::Enqueue { event: u.arbitrary()?, waits: u.arbitrary()?, submit: u.arbitrary()?, op },
     };
-    encode_command(&command, u.arbitrary()?, &mut bytes);
+    encode_command(&command, &tail, &mut bytes);
     let bytes = changed(u, bytes)?;
     let Ok((command, tail)) = decode_command(&bytes) else { return Ok(()) };
+    // The tail of a sequence.
+    let (mut ops, mut read) = (tail, Vec::new());
+    while let Ok((op, behind)) = decode_op(ops) {
+        assert!(behind.len() < ops.len());
+        encode_op(&op, &mut read);
+        assert_eq!(decode_op(&read), Ok((op, &[][..])));
+        read.clear();
+        ops = behind;
+    }
     let elements = match &command {
         Command::Enqueue { waits, op: Op::Launch { arguments, reaches, .. }, .. } => {
             waits.len() + arguments.len() + reaches.as_ref().map_or(0, Vec::len)
         }
-        Command::Enqueue { waits, .. } => waits.len(),
+        Command::Enqueue { waits, .. } | Command::Sequence { waits, .. } => waits.len(),
         Command::Compile { headers, .. } => headers.len(),
         Command::Link { inputs, .. } => inputs.len(),
         _ => 0,

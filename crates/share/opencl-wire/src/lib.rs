@@ -29,17 +29,21 @@ mod clock;
 mod command;
 mod image;
 mod message;
+mod op;
 mod reply;
 
 pub use board::{BoardInfo, Limits};
 pub use clock::now_ns;
-pub use command::{Argument, Command, EventId, Form, Id, Op, Payload, Place, Rect};
+pub use command::{Command, EventId, Form};
 pub use image::{Area, Image, ImageFormat};
-pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encode_command, encode_reply};
+pub use message::{
+    COMMAND, Malformed, REPLY, decode_command, decode_op, decode_reply, encode_command, encode_op, encode_reply,
+};
+pub use op::{Argument, Id, Op, Payload, Place, Rect};
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 
 /// This version of the messages. Both sides must speak the same one.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Longest tail: what is longer goes as bulk, for a copy through a ring costs more than a reference from some KiB on.
 pub const INLINE_MAX: usize = 16 * 1024;

@@ -1,6 +1,7 @@
 //! Messages as bytes.
 
 use crate::command::Command;
+use crate::op::Op;
 use crate::reply::Reply;
 
 /// The channel's message kind of a [`Command`].
@@ -24,6 +25,11 @@ pub fn encode_reply(reply: &Reply, tail: &[u8], out: &mut Vec<u8>) {
     encode(reply, tail, out);
 }
 
+/// Writes an operation of a [`Command::Sequence`] behind those that `out` holds.
+pub fn encode_op(op: &Op<'_>, out: &mut Vec<u8>) {
+    append(op, out);
+}
+
 /// Reads a command and its tail.
 ///
 /// # Errors
@@ -40,12 +46,23 @@ pub fn decode_reply(body: &[u8]) -> Result<(Reply, &[u8]), Malformed> {
     postcard::take_from_bytes(body).map_err(Malformed)
 }
 
+/// Reads the first operation of a [`Command::Sequence`]; gives what is behind it, too.
+///
+/// # Errors
+/// The bytes do not begin with an operation.
+pub fn decode_op(bytes: &[u8]) -> Result<(Op<'_>, &[u8]), Malformed> {
+    postcard::take_from_bytes(bytes).map_err(Malformed)
+}
+
 fn encode(message: &impl serde::Serialize, tail: &[u8], out: &mut Vec<u8>) {
     out.clear();
-    let mut bytes = std::mem::take(out);
-    bytes = postcard::to_extend(message, bytes).expect("a vector takes any message, and no field refuses");
-    bytes.extend_from_slice(tail);
-    *out = bytes;
+    append(message, out);
+    out.extend_from_slice(tail);
+}
+
+fn append(message: &impl serde::Serialize, out: &mut Vec<u8>) {
+    let bytes = std::mem::take(out);
+    *out = postcard::to_extend(message, bytes).expect("a vector takes any message, and no field refuses");
 }
 
 #[cfg(test)]
@@ -85,6 +102,27 @@ mod tests {
     }
 
     #[test]
+    fn operations_of_a_sequence_come_back_one_by_one() {
+        let launch = Op::Launch {
+            kernel: 300,
+            dimensions: 1,
+            offset: [0; 3],
+            global: [1 << 20, 0, 0],
+            local: None,
+            arguments: vec![(0, Argument::Value(&[7; 9])), (1, Argument::Buffer(Some(3)))],
+            reaches: None,
+        };
+        let fill = Op::Fill { buffer: 1, offset: 0, len: 64, pattern: &[1, 2] };
+        let mut bytes = Vec::new();
+        [&launch, &Op::Marker, &fill].into_iter().for_each(|op| encode_op(op, &mut bytes));
+        let (first, rest) = decode_op(&bytes).unwrap();
+        let (second, rest) = decode_op(rest).unwrap();
+        let (third, rest) = decode_op(rest).unwrap();
+        assert_eq!((first, second, third, rest), (launch, Op::Marker, fill, &[][..]));
+        assert!(decode_op(rest).is_err());
+    }
+
+    #[test]
     fn a_reply_comes_back_with_its_tail() {
         let times = Some(Times { submitted: u64::MAX, started: 0, ended: 7 });
         let reply = Reply::Done { event: 77, status: -4, times };
@@ -100,6 +138,12 @@ mod tests {
             if let Ok((command, tail)) = decode_command(&bytes) {
                 encode_command(&command, tail, &mut again);
                 prop_assert_eq!(decode_command(&again), Ok((command, tail)));
+            }
+            if let Ok((op, behind)) = decode_op(&bytes) {
+                again.clear();
+                encode_op(&op, &mut again);
+                again.extend_from_slice(behind);
+                prop_assert_eq!(decode_op(&again), Ok((op, behind)));
             }
             if let Ok((reply, tail)) = decode_reply(&bytes) {
                 encode_reply(&reply, tail, &mut again);

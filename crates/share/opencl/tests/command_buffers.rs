@@ -41,6 +41,9 @@ struct Recorded {
     handle: cl_command_buffer_khr,
 }
 
+// SAFETY: all calls with a command buffer may be made by any thread.
+unsafe impl Sync for Recorded {}
+
 impl Recorded {
     fn new(cl: Cl, queue: cl_command_queue) -> Self {
         let create = extension!(cl, clCreateCommandBufferKHR: clCreateCommandBufferKHR_fn);
@@ -437,5 +440,44 @@ fn what_is_wrong_is_refused_and_recorded_nowhere() {
         assert_eq!(stranger.finalize(), CL_INVALID_COMMAND_BUFFER_KHR);
         std::mem::forget(stranger);
         ok!(cl, clReleaseMemObject(buffer));
+    }
+}
+
+#[test]
+fn threads_may_enqueue_the_same_kernels_in_any_order() {
+    const TIMES: i32 = 300;
+    for bench in Bench::each(0) {
+        let buffers = [0, 1, 2].map(|_| bench.filled(&[0; 4]));
+        let kernels = [bench.kernel(ADD, "add"), bench.kernel(ADD, "add")];
+        let set = |kernel: usize, buffer: usize, n: i32| {
+            bench.set(kernels[kernel], 0, &buffers[buffer]);
+            bench.set(kernels[kernel], 1, &n);
+        };
+        let record = |order: [(usize, i32); 2], buffer: usize| {
+            let recorded = Recorded::new(bench.cl, bench.queue());
+            for (kernel, n) in order {
+                set(kernel, buffer, n);
+                assert_eq!(recorded.launch(kernels[kernel], 1), 0);
+            }
+            assert_eq!(recorded.finalize(), 0);
+            recorded
+        };
+        let (one, other) = (record([(0, 1), (1, 10)], 0), record([(1, 100), (0, 1000)], 1));
+        set(0, 2, 3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..TIMES).for_each(|_| one.run()));
+            scope.spawn(|| (0..TIMES).for_each(|_| other.run()));
+            (0..TIMES).for_each(|_| {
+                let event = bench.launch(bench.queue(), kernels[0], 1, &[]);
+                ok!(bench.cl, clReleaseEvent(event));
+            });
+            ok!(bench.cl, clFinish(bench.queue()));
+        });
+        for (buffer, n) in buffers.iter().zip([11, 1100, 3]) {
+            assert_eq!(bench.read(bench.queue(), *buffer, 4), (n * TIMES).to_ne_bytes());
+            ok!(bench.cl, clReleaseMemObject(*buffer));
+        }
+        drop((one, other));
+        kernels.iter().for_each(|kernel| ok!(bench.cl, clReleaseKernel(*kernel)));
     }
 }

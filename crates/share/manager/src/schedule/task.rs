@@ -32,6 +32,8 @@ pub(crate) struct Tenant<S> {
     pub(crate) pending: AtomicU32,
     /// The latest events that failed: operations that wait for them fail, too.
     failed: Mutex<BTreeSet<EventId>>,
+    /// How the operations ended that have an event with later ones, which may be in another task.
+    so_far: Mutex<Option<Result<Times, Code>>>,
     /// Its session has ended: none of its tasks runs any more.
     gone: AtomicBool,
     metrics: TenantMetrics,
@@ -70,6 +72,12 @@ impl Drop for Acquired<'_> {
     }
 }
 
+/// How two operations ended that have one event.
+fn both(first: Result<Times, Code>, second: Result<Times, Code>) -> Result<Times, Code> {
+    let (first, second) = (first?, second?);
+    Ok(Times { ended: first.ended.max(second.ended), ..first })
+}
+
 /// Operations that run on the board without another tenant's in between.
 pub(crate) struct Task<S: Space> {
     pub(crate) tenant: Arc<Tenant<S>>,
@@ -81,6 +89,8 @@ pub(crate) struct Task<S: Space> {
 /// An operation of a task.
 pub(crate) struct Entry<S: Space> {
     pub(crate) event: EventId,
+    /// Whether the event ends with it, and not with one of the next.
+    pub(crate) ends: bool,
     pub(crate) waits: Vec<EventId>,
     /// The operation, or the code with which it fails.
     pub(crate) operation: Result<Operation<S>, Code>,
@@ -122,8 +132,9 @@ impl<S> Tenant<S> {
         lease: Option<Arc<dyn LeasedBoard>>,
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
-        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics, lease }
+        let (pending, gone) = (AtomicU32::new(0), AtomicBool::new(false));
+        let (failed, so_far) = (Mutex::default(), Mutex::default());
+        Self { id, share, task_ns, space, peer, pending, failed, so_far, gone, metrics, lease }
     }
 
     /// Its session has ended.
@@ -144,6 +155,26 @@ impl<S> Tenant<S> {
             let failed = lock(&self.failed);
             events.iter().any(|event| failed.contains(event))
         }
+    }
+
+    /// Adds how an operation ended to those before it that have the same event; gives how all did, once that
+    /// event `ends`.
+    fn gather(&self, ended: Result<Times, Code>, ends: bool) -> Option<Result<Times, Code>> {
+        let mut so_far = lock(&self.so_far);
+        let all = match so_far.take() {
+            None => ended,
+            Some(before) => both(before, ended),
+        };
+        if ends {
+            return Some(all);
+        }
+        *so_far = Some(all);
+        None
+    }
+
+    /// Whether one of those has failed whose event ends with the next ones.
+    fn fails_so_far(&self) -> bool {
+        matches!(*lock(&self.so_far), Some(Err(_)))
     }
 }
 
@@ -207,9 +238,10 @@ impl<S: Space> Job for Task<S> {
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         let (started, replies, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
+        let fails = tenant.fails_so_far();
         let is_together = self.entries.len() > 1 && self.expected_ns() <= SHORT_NS;
         tenant.space.begin(is_together || self.entries.len() == 1);
-        let mut under_way = UnderWay { tenant: &tenant, metrics, started, is_together, replies, text };
+        let mut under_way = UnderWay { tenant: &tenant, metrics, started, fails, is_together, ended: 0, replies, text };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
@@ -243,37 +275,50 @@ impl<S: Space> Job for Task<S> {
     }
 }
 
-/// Operations that were handed to the board and have not ended.
+/// An operation that was handed to the board and has not ended, or that the board has not taken.
+struct Started<S: Space> {
+    event: EventId,
+    ends: bool,
+    begun: Result<(S::Ticket, Operation<S>), Code>,
+}
+
+/// Operations of a task that the client has not been told of.
 struct UnderWay<'a, S: Space> {
     tenant: &'a Tenant<S>,
     metrics: &'a BoardMetrics,
-    started: Vec<(EventId, S::Ticket, Operation<S>)>,
+    started: Vec<Started<S>>,
+    /// Whether an operation that has an event with the next one has failed.
+    fails: bool,
     /// Whether all are waited for at once, and reported so: to be woken for each takes longer than a short one.
     is_together: bool,
+    /// Operations that have ended, and still count as pending.
+    ended: u32,
     /// Replies that the client has not been sent.
     replies: Vec<Vec<u8>>,
     text: Text<'a>,
 }
 
 impl<S: Space> UnderWay<'_, S> {
-    fn start(&mut self, Entry { event, waits, operation }: Entry<S>) {
+    fn start(&mut self, Entry { event, ends, waits, operation }: Entry<S>) {
         let tenant = self.tenant;
         // Before its client learns of the end: what is known to have ended is counted.
         self.metrics.operations.inc();
-        let operation = if tenant.any_failed(&waits) {
+        let operation = if self.fails || tenant.any_failed(&waits) {
             operation.iter().for_each(|operation| tenant.space.skip(operation));
             Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
         } else {
             operation
         };
-        let ticket = operation.and_then(|mut operation| {
+        let begun = operation.and_then(|mut operation| {
             let ticket = tenant.space.start(&mut operation)?;
             Ok((ticket, operation))
         });
-        match ticket {
-            Ok((ticket, operation)) => self.started.push((event, ticket, operation)),
-            Err(code) => self.tell(event, Err(code), None),
+        if begun.is_err() {
+            // What waits for it may be next.
+            tenant.remember_failed(event);
         }
+        self.fails = !ends && begun.is_err();
+        self.started.push(Started { event, ends, begun });
     }
 
     /// Waits until all have ended.
@@ -281,30 +326,43 @@ impl<S: Space> UnderWay<'_, S> {
         let space = &self.tenant.space;
         space.flush();
         let started = std::mem::take(&mut self.started);
-        if let Some((_, last, _)) = started.last().filter(|_| self.is_together) {
-            space.settle(last, started.len());
+        let mut begun = started.iter().filter_map(|one| one.begun.as_ref().ok());
+        if let Some((last, _)) = begun.next_back().filter(|_| self.is_together) {
+            space.settle(last, begun.count() + 1);
         }
-        for (event, ticket, mut operation) in started {
-            let ended = space.finish(ticket, &mut operation);
-            if let Operation::Launch { kernel, .. } = &operation {
-                space.printed(kernel, &mut |printed| self.text.send(printed));
-            }
-            let sink = match operation {
-                Operation::Write { from, .. }
-                | Operation::WriteRect { from, .. }
-                | Operation::WriteImage { from, .. } => {
-                    self.metrics.bytes_in.inc_by(from.len() as u64);
-                    None
+        for Started { event, ends, begun } in started {
+            let (ended, sink) = match begun {
+                Ok((ticket, mut operation)) => {
+                    let ended = space.finish(ticket, &mut operation);
+                    if let Operation::Launch { kernel, .. } = &operation {
+                        space.printed(kernel, &mut |printed| self.text.send(printed));
+                    }
+                    (ended, self.count(operation))
                 }
-                Operation::Read { into, .. } | Operation::ReadRect { into, .. } | Operation::ReadImage { into, .. } => {
-                    self.metrics.bytes_out.inc_by(into.len() as u64);
-                    Some(into)
-                }
-                _ => None,
+                Err(code) => (Err(code), None),
             };
-            self.tell(event, ended, sink);
+            self.ended += 1;
+            if let Some(all) = self.tenant.gather(ended, ends) {
+                self.tell(event, all, sink);
+            }
         }
+        self.fails = self.tenant.fails_so_far();
         self.send();
+    }
+
+    /// Counts the bytes that an operation moved; gives those that its client reads.
+    fn count(&self, operation: Operation<S>) -> Option<Sink> {
+        match operation {
+            Operation::Write { from, .. } | Operation::WriteRect { from, .. } | Operation::WriteImage { from, .. } => {
+                self.metrics.bytes_in.inc_by(from.len() as u64);
+                None
+            }
+            Operation::Read { into, .. } | Operation::ReadRect { into, .. } | Operation::ReadImage { into, .. } => {
+                self.metrics.bytes_out.inc_by(into.len() as u64);
+                Some(into)
+            }
+            _ => None,
+        }
     }
 
     /// Reports an end to the client.
@@ -338,13 +396,28 @@ impl<S: Space> UnderWay<'_, S> {
 
     /// Sends the replies.
     fn send(&mut self) {
+        // Before the client learns of it: it may send the next ones at once.
+        self.tenant.pending.fetch_sub(std::mem::take(&mut self.ended), Ordering::AcqRel);
         if self.replies.is_empty() {
             return;
         }
-        // Before the client learns of it: it may send the next ones at once.
-        self.tenant.pending.fetch_sub(self.replies.len() as u32, Ordering::AcqRel);
         // A client that is gone, or does not read, has its channel closed; its session notices.
         let _ = self.tenant.peer.send_all(REPLY, &self.replies);
         self.replies.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_operations_the_first_error_counts_and_the_whole_time() {
+        let times = |submitted, started, ended| Ok(Times { submitted, started, ended });
+        assert_eq!(both(times(1, 2, 3), times(2, 3, 5)), times(1, 2, 5));
+        assert_eq!(both(times(1, 2, 9), times(2, 3, 5)), times(1, 2, 9));
+        assert_eq!(both(Err(Code(-5)), times(2, 3, 5)), Err(Code(-5)));
+        assert_eq!(both(times(1, 2, 3), Err(Code(-6))), Err(Code(-6)));
+        assert_eq!(both(Err(Code(-5)), Err(Code(-6))), Err(Code(-5)));
     }
 }

@@ -15,7 +15,7 @@ use opencl_sys::{
     CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
-use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Image, Limits, Op, Payload, Place, now_ns};
+use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Image, Limits, Op, Payload, Place, decode_op, now_ns};
 use rackloom_sync::lock;
 
 use self::object_table::{BadNumber, Table};
@@ -149,6 +149,9 @@ pub(crate) enum Violation {
     /// Too many operations that have not ended.
     #[error("more than {0} operations have not ended")]
     Operations(u32),
+    /// A sequence without an operation, or with something else in it, or one that moves bytes of the client's.
+    #[error("a sequence that is empty, or holds more than operations on what the board has")]
+    Sequence,
     /// A command that is invalid on an open board.
     #[error("a command that is invalid once a board is open")]
     Misplaced,
@@ -186,6 +189,7 @@ impl<S: Space> Session<S> {
     pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Violation> {
         match command {
             Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
+            Command::Sequence { event, waits, submit } => self.sequence(event, waits, submit, tail)?,
             Command::Submit => self.submit(),
             Command::Profile => self.tenant.space.profile(),
             Command::CreateBuffer { buffer, flags, size, backing } => {
@@ -286,13 +290,53 @@ impl<S: Space> Session<S> {
         op: Op<'_>,
         tail: &[u8],
     ) -> Result<(), Violation> {
+        self.add(event, true, waits, op, tail)?;
+        if submit {
+            self.submit();
+        }
+        Ok(())
+    }
+
+    fn sequence(
+        &mut self,
+        event: EventId,
+        mut waits: Vec<EventId>,
+        submit: bool,
+        mut ops: &[u8],
+    ) -> Result<(), Violation> {
+        let mut ends = false;
+        while !ends {
+            let (op, behind) = decode_op(ops).map_err(|_| Violation::Sequence)?;
+            if !op.is_at_board() {
+                return Err(Violation::Sequence);
+            }
+            ends = behind.is_empty();
+            // If what the first waits for has failed, the others do not start either.
+            self.add(event, ends, std::mem::take(&mut waits), op, &[])?;
+            ops = behind;
+        }
+        if submit {
+            self.submit();
+        }
+        Ok(())
+    }
+
+    /// Adds an operation to the task. Its event ends with it if it `ends`, else with one that follows.
+    fn add(
+        &mut self,
+        event: EventId,
+        ends: bool,
+        waits: Vec<EventId>,
+        op: Op<'_>,
+        tail: &[u8],
+    ) -> Result<(), Violation> {
         if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
             return Err(Violation::Operations(self.limits.operations));
         }
         let operation = self.resolver().operation(op, tail);
         operation.iter().for_each(|operation| self.register_for(operation));
-        self.task.push(Entry { event, waits, operation });
-        if submit || self.task.len() >= TASK_MAX {
+        self.task.push(Entry { event, ends, waits, operation });
+        if self.task.len() >= TASK_MAX {
             self.submit();
         }
         Ok(())

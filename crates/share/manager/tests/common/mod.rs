@@ -23,7 +23,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const LIMITS: Limits = Limits { memory: 64 << 20, objects: 64, operations: 256, program: 1 << 20 };
 
 /// What clients are granted if nobody says anything.
-const DEFAULTS: Limits = Limits { memory: 4 << 30, objects: 65_536, operations: 16_384, program: 256 << 20 };
+pub const DEFAULTS: Limits = Limits { memory: 4 << 30, objects: 65_536, operations: 16_384, program: 256 << 20 };
 
 /// A manager that listens.
 pub struct Daemon {

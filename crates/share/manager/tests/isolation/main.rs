@@ -12,6 +12,7 @@ use rackloom_manager::scheduler::Policy;
 use rackloom_node::Rng;
 use rackloom_opencl_wire::{
     Answer, Area, Argument, COMMAND, Command, Form, Image, ImageFormat, Op, Payload, Rect, VERSION, encode_command,
+    encode_op,
 };
 
 const INVALID_VALUE: i32 = -30;
@@ -287,7 +288,8 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         17 => Op::FillImage { image: a, area, color: [7; 16] },
         _ => Op::Marker,
     };
-    let command = match small(36) {
+    let mut sequence = Vec::new();
+    let command = match small(38) {
         0 => Command::CreateBuffer { buffer: a, flags: small(1 << 10), size: len, backing: into },
         1 => Command::CreateSubBuffer { buffer: a, parent: b, flags: small(1 << 6), offset, size: len },
         2 => Command::ReleaseBuffer { buffer: a },
@@ -309,10 +311,17 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         14 => Command::CreateSampler { sampler: a, normalized: len % 2 == 0, addressing: b, filter: 0x1140 },
         15 => Command::ReleaseSampler { sampler: a },
         16 | 17 => Command::CreateSvm { request: event, buffer: a, flags: small(1 << 10), size: len, backing: into },
+        18 | 19 => {
+            (0..=len % 20).for_each(|_| encode_op(&op, &mut sequence));
+            Command::Sequence { event: event.into(), waits: vec![len], submit: len2 % 2 == 0 }
+        }
         _ => Command::Enqueue { event: event.into(), waits: vec![len], submit: len2 % 2 == 0, op },
     };
     let mut bytes = Vec::new();
-    let tail: Vec<u8> = (0..len2 % 100).map(|i| i as u8).collect();
+    let mut tail: Vec<u8> = (0..len2 % 100).map(|i| i as u8).collect();
+    if !sequence.is_empty() {
+        tail = sequence;
+    }
     encode_command(&command, &tail, &mut bytes);
     // One in three is damaged.
     if small(3) == 0 && !bytes.is_empty() {

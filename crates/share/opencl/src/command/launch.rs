@@ -10,7 +10,7 @@ use crate::error::{Error, Result, ensure, fail};
 use crate::handle::Ref;
 use crate::objects::content::Access;
 use crate::objects::device::Device;
-use crate::objects::kernel::{Kernel, Slot, Value};
+use crate::objects::kernel::{Kernel, Sent, Slot, There, Value};
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
 
@@ -71,14 +71,32 @@ impl Launch {
         self.buffers.iter().map(|(buffer, access)| (Buffer::root(buffer).clone(), *access)).collect()
     }
 
+    /// Its kernel at a board.
+    ///
+    /// # Errors
+    /// A quota is used up; the connection is lost.
+    pub fn there(&self, board: &Arc<Board>) -> Result<&There> {
+        self.kernel.on(board)
+    }
+
     /// Sends it by `operate`.
     ///
     /// # Errors
     /// A quota is used up; what `operate` says.
     pub fn send(&self, board: &Arc<Board>, operate: impl FnOnce(Op<'_>) -> Result<EventId>) -> Result<EventId> {
-        let there = self.kernel.on(board)?;
+        let there = self.there(board)?;
         // Until it is sent: which arguments have changed depends on the launch before.
         let mut sent = lock(&there.sent);
+        let id = operate(self.op(board, there, &sent)?)?;
+        self.was_sent(&mut sent);
+        Ok(id)
+    }
+
+    /// It as an operation behind what was `sent` before.
+    ///
+    /// # Errors
+    /// A quota is used up; the connection is lost.
+    pub fn op(&self, board: &Arc<Board>, there: &There, sent: &Sent) -> Result<Op<'_>> {
         let mut buffers = self.buffers.iter();
         let mut arguments = Vec::new();
         for (index, slot) in self.arguments.iter().enumerate() {
@@ -104,13 +122,17 @@ impl Launch {
         let is_new = *version != sent.reaches;
         let reaches = is_new.then(|| memories.iter().map(|memory| memory.on(board)).collect()).transpose()?;
         let Range { dimensions, offset, global, local } = self.range;
-        let changed: Vec<usize> = arguments.iter().map(|(index, _)| *index as usize).collect();
         let kernel = there.remote.id;
-        let id = operate(Op::Launch { kernel, dimensions, offset, global, local, arguments, reaches })?;
-        sent.reaches = *version;
-        for index in changed {
-            sent.arguments[index] = self.arguments[index].as_ref().map_or(0, |s| s.version);
+        Ok(Op::Launch { kernel, dimensions, offset, global, local, arguments, reaches })
+    }
+
+    /// The manager has, or will have, all its arguments.
+    pub fn was_sent(&self, sent: &mut Sent) {
+        sent.reaches = self.reaches.1;
+        for (version, slot) in sent.arguments.iter_mut().zip(self.arguments.iter()) {
+            if let Some(slot) = slot {
+                *version = slot.version;
+            }
         }
-        Ok(id)
     }
 }

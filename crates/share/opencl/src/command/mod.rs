@@ -8,6 +8,7 @@ pub mod launch;
 pub mod local;
 pub mod migrate;
 pub mod send;
+pub mod sequence;
 pub mod wait_list;
 
 use std::sync::Arc;
@@ -128,6 +129,19 @@ impl Kind {
             Self::Migrate { buffers, access } => buffers.iter().map(|b| (b.clone(), *access)).collect(),
             Self::Launch(launch) => launch.uses(),
             Self::Sequence(kinds) => kinds.iter().flat_map(Self::uses).collect(),
+        }
+    }
+
+    /// Whether it works on what the board has, and moves no bytes from or to the program: as
+    /// [`rackloom_opencl_wire::Op::is_at_board`].
+    pub const fn is_at_board(&self) -> bool {
+        match self {
+            Self::Write { .. } | Self::Read { .. } | Self::MapRead { .. } | Self::UnmapWrite { .. } => false,
+            Self::Map { .. } | Self::Unmap { .. } | Self::Sequence(_) => false,
+            Self::Marker | Self::Migrate { .. } | Self::Launch(_) => true,
+            Self::Copy { .. } | Self::CopyRect { .. } | Self::Fill { .. } => true,
+            Self::CopyImage { .. } | Self::CopyImageToBuffer { .. } | Self::CopyBufferToImage { .. } => true,
+            Self::FillImage { .. } => true,
         }
     }
 

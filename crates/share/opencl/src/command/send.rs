@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_ipc::Bulk;
-use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place};
+use rackloom_opencl_wire::{self as wire, EventId, INLINE_MAX, Id, Op, Payload, Place};
 
+use crate::command::sequence::{self, at_board};
 use crate::command::{Command, Kind, Memory};
 use crate::copier::{Direction, copier};
 use crate::error::{Error, Result};
@@ -61,36 +62,8 @@ struct Sender<'a> {
 impl Sender<'_> {
     fn send(&self, kind: &Kind) -> Result<EventId> {
         match kind {
-            Kind::Marker | Kind::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
             Kind::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
             Kind::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
-            &Kind::Copy { ref from, from_offset, ref to, to_offset, len } => {
-                let (from, to) = (self.id(from)?, self.id(to)?);
-                self.operate(Op::Copy { from, from_offset, to, to_offset, len }, Finish::Nothing)
-            }
-            &Kind::CopyRect { ref from, source, ref to, target } => {
-                let (from, to) = (self.id(from)?, self.id(to)?);
-                self.operate(Op::CopyRect { from, source, to, target }, Finish::Nothing)
-            }
-            Kind::Fill { to, offset, len, pattern } => {
-                let op = Op::Fill { buffer: self.id(to)?, offset: *offset, len: *len, pattern };
-                self.operate(op, Finish::Nothing)
-            }
-            &Kind::CopyImage { ref from, source, ref to, target } => {
-                let (from, to) = (self.id(from)?, self.id(to)?);
-                self.operate(Op::CopyImage { from, source, to, origin: target.origin }, Finish::Nothing)
-            }
-            &Kind::CopyImageToBuffer { ref from, area, ref to, offset } => {
-                let (from, to) = (self.id(from)?, self.id(to)?);
-                self.operate(Op::CopyImageToBuffer { from, area, to, offset }, Finish::Nothing)
-            }
-            &Kind::CopyBufferToImage { ref from, offset, ref to, area } => {
-                let (from, to) = (self.id(from)?, self.id(to)?);
-                self.operate(Op::CopyBufferToImage { from, offset, to, area }, Finish::Nothing)
-            }
-            &Kind::FillImage { ref to, area, color } => {
-                self.operate(Op::FillImage { image: self.id(to)?, area, color }, Finish::Nothing)
-            }
             Kind::MapRead { from, mapping } => {
                 let place = mapping.expect()?;
                 stats::BULK_BYTES.add(mapping.len());
@@ -113,13 +86,8 @@ impl Sender<'_> {
                 self.operate(Op::Unmap { buffer: self.id(buffer)?, offset, len }, Finish::Nothing)
             }
             Kind::Launch(launch) => launch.send(&self.command.board, |op| self.operate(op, Finish::Nothing)),
-            // The board does in their order what is sent to it.
-            Kind::Sequence(kinds) => {
-                let Some((last, before)) = kinds.split_last() else { return self.send(&Kind::Marker) };
-                let first = Self { submit: Submit::Later, ..*self };
-                before.iter().try_for_each(|kind| first.send(kind).map(|_| ()))?;
-                self.send(last)
-            }
+            Kind::Sequence(kinds) => self.sequence(kinds),
+            _ => self.operate(at_board(kind, &self.command.board)?, Finish::Nothing),
         }
     }
 
@@ -149,6 +117,36 @@ impl Sender<'_> {
         self.operation(self.waits()?, self.submit, op, tail, finish, 0)
     }
 
+    /// Sends recorded commands; those side by side that work on what the board has go as one.
+    fn sequence(&self, kinds: &[Kind]) -> Result<EventId> {
+        let (mut rest, mut last) = (kinds, None);
+        while let Some(first) = rest.first() {
+            let together = rest.iter().take_while(|kind| kind.is_at_board()).count();
+            let now;
+            (now, rest) = rest.split_at(together.max(1));
+            let submit = if rest.is_empty() { self.submit } else { Submit::Later };
+            let part = Self { submit, ..*self };
+            last = Some(if together > 0 { part.together(now)? } else { part.send(first)? });
+        }
+        last.map_or_else(|| self.operate(Op::Marker, Finish::Nothing), Ok)
+    }
+
+    /// Sends commands that work on what the board has, as many in a message as it takes, with one reply for all of a
+    /// message. There is at least one.
+    fn together(&self, kinds: &[Kind]) -> Result<EventId> {
+        let board = &self.command.board;
+        let mut last = None;
+        sequence::send(kinds, board, |ops, count, is_last| {
+            let waits = self.waits()?;
+            let pending = self.pending(count, Finish::Nothing, 0)?;
+            let submit = if is_last { self.submit } else { Submit::Later };
+            let message = |event, submit| wire::Command::Sequence { event, waits, submit };
+            last = Some(board.operate(submit, message, ops, pending)?);
+            Ok(())
+        })?;
+        Ok(last.expect("there is one command at least"))
+    }
+
     /// Sends one operation, which moves `moving` bytes of bulk in pieces.
     fn operation(
         &self,
@@ -159,12 +157,17 @@ impl Sender<'_> {
         finish: Finish,
         moving: u64,
     ) -> Result<EventId> {
-        let board = &self.command.board;
-        board.take_room()?;
+        let pending = self.pending(1, finish, moving)?;
+        let message = |event, submit| wire::Command::Enqueue { event, waits, submit, op };
+        self.command.board.operate(submit, message, tail, pending)
+    }
+
+    /// A part of the command, of so many operations, that is about to be sent.
+    fn pending(&self, operations: u32, finish: Finish, moving: u64) -> Result<Pending> {
+        self.command.board.take_room(operations)?;
         self.command.event.add_part();
         let (progress, uses) = (self.command.event.clone(), Arc::clone(self.command));
-        let pending = Pending { progress, _uses: uses, finish, moving };
-        board.operate(waits, submit, op, tail, pending)
+        Ok(Pending { progress, _uses: uses, finish, operations, moving })
     }
 
     fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {

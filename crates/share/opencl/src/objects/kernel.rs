@@ -52,6 +52,14 @@ pub struct Sent {
     pub reaches: u64,
 }
 
+impl Sent {
+    /// Has the next launch send all of it.
+    pub fn forget(&mut self) {
+        self.arguments.fill(0);
+        self.reaches = u64::MAX; // 0 is the version of a kernel that reaches nothing.
+    }
+}
+
 /// Shared virtual memory that a kernel reaches by pointers. What the program frees is no longer among it.
 #[derive(Clone)]
 pub struct Reach {

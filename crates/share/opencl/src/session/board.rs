@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use opencl_sys::CL_OUT_OF_RESOURCES;
 use rackloom_ipc::{Bulk, ChannelError};
-use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, ImageFormat, Op};
+use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, ImageFormat};
 
 use crate::error::{Error, Result};
 use crate::session::Session;
@@ -100,42 +100,42 @@ impl Board {
         }
     }
 
-    /// Counts an operation that is about to be sent, once there is room for it.
+    /// Counts so many operations that are about to be sent, once there is room for them.
     ///
     /// # Errors
-    /// The connection is lost, or grants no operation at all.
-    pub fn take_room(&self) -> Result<()> {
+    /// The connection is lost, or grants no so many operations at all.
+    pub fn take_room(&self, operations: u32) -> Result<()> {
         let max = self.session.limits().operations;
-        let take = || self.session.in_flight.take_room(max);
+        let take = || self.session.in_flight.take_room(operations, max);
         if take().is_some() {
             return Ok(());
         }
-        if max == 0 {
+        if operations > max {
             return Err(Error(CL_OUT_OF_RESOURCES));
         }
         self.submit();
         Ok(self.session.wait(None, take)?)
     }
 
-    /// Sends an operation, for which [`Self::take_room`] was called, as the next of the board; gives its event.
+    /// Sends what `message` makes, operations for which [`Self::take_room`] was called, as the next of the board; gives
+    /// their event. `message` gets that, and whether it closes the task.
     ///
     /// # Errors
     /// The connection is lost. The operation's command has learned of it.
-    pub fn operate(
+    pub fn operate<'a>(
         &self,
-        waits: Vec<EventId>,
         submit: Submit,
-        op: Op<'_>,
+        message: impl FnOnce(EventId, bool) -> wire::Command<'a>,
         tail: &[u8],
         pending: Pending,
     ) -> Result<EventId> {
         let session = &self.session;
         let mut sending = session.stream.lock();
         let event = sending.take_event();
+        stats::OPERATIONS.add(pending.operations as usize);
         session.in_flight.insert(event, pending);
-        stats::OPERATIONS.add(1);
         let submit = submit == Submit::Now;
-        let message = wire::Command::Enqueue { event, waits, submit, op };
+        let message = message(event, submit);
         self.is_open.store(!submit, Ordering::Release);
         // The manager does nothing before the task is closed.
         let put = if submit { Session::put } else { Session::put_later };

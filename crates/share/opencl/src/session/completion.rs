@@ -49,13 +49,14 @@ impl Pending {
         in_flight.remove_bytes(self.moving);
         let needs_bulk = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
         if needs_bulk && status == CL_SUCCESS && transport == Transport::Tcp {
-            in_flight.give_room();
+            in_flight.give_room(self.operations);
             self.progress.answered();
             return Some(Completion::Late(self, times));
         }
+        let operations = self.operations;
         let (progress, status) = self.settle(status, tail);
         // A thread that finds the board idle may rely on the data being there.
-        in_flight.give_room();
+        in_flight.give_room(operations);
         progress.answered();
         if is_behind_text {
             return Some(Completion::Ended(progress, status, times));
@@ -74,8 +75,9 @@ impl Pending {
     /// The connection is lost.
     pub fn lost(self, in_flight: &InFlight, why: Error) {
         in_flight.remove_bytes(self.moving);
+        let operations = self.operations;
         let (progress, status) = self.settle(why.0, &[]);
-        in_flight.give_room();
+        in_flight.give_room(operations);
         progress.ended(status, None);
     }
 }
@@ -270,8 +272,8 @@ mod tests {
         let progress: Arc<dyn Progress> = watch.clone();
         let uses: Arc<dyn Any + Send + Sync> = uses;
         let in_flight = InFlight::default();
-        in_flight.take_room(1).unwrap();
-        end(Pending { progress, _uses: uses, finish: Finish::Nothing, moving: 0 }, &in_flight);
+        in_flight.take_room(2, 2).unwrap();
+        end(Pending { progress, _uses: uses, finish: Finish::Nothing, operations: 2, moving: 0 }, &in_flight);
         assert_eq!(in_flight.count(), 0);
         std::mem::take(&mut lock(&watch.seen))
     }
@@ -290,7 +292,7 @@ mod tests {
         let lost = seen(|pending, in_flight| pending.lost(in_flight, Error(CL_DEVICE_NOT_AVAILABLE)));
         assert_eq!(lost, [false, false]);
         let late = seen(|pending, in_flight| {
-            in_flight.give_room();
+            in_flight.give_room(2);
             Completion::Late(pending, None).finish();
         });
         assert_eq!(late, [false]);

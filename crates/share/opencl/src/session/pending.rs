@@ -32,13 +32,15 @@ pub trait Progress: Send + Sync {
     }
 }
 
-/// One operation of a command.
+/// An operation of a command, or a sequence of them with one reply.
 pub struct Pending {
     pub progress: Arc<dyn Progress>,
     /// What it uses. That is let go before the program can learn of the end, for the program may rely on its being
     /// gone: a program whose kernels are released and have ended is built again.
     pub _uses: Arc<dyn Any + Send + Sync>,
     pub finish: Finish,
+    /// Operations that it stands for: more than one of a sequence.
+    pub operations: u32,
     /// Bytes of bulk that it counts for in [`InFlight::bytes`].
     pub moving: u64,
 }
@@ -94,15 +96,15 @@ impl InFlight {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Counts an operation, if there are fewer than `max`.
-    pub fn take_room(&self, max: u32) -> Option<()> {
-        let more = |n: u32| (n < max).then_some(n + 1);
+    /// Counts so many operations, if there are no more than `max` then.
+    pub fn take_room(&self, operations: u32, max: u32) -> Option<()> {
+        let more = |n: u32| n.checked_add(operations).filter(|all| *all <= max);
         self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| ())
     }
 
-    /// An operation has ended.
-    pub fn give_room(&self) {
-        self.count.fetch_sub(1, Ordering::AcqRel);
+    /// So many operations have ended.
+    pub fn give_room(&self, operations: u32) {
+        self.count.fetch_sub(operations, Ordering::AcqRel);
     }
 
     /// Bytes of bulk on their way in pieces.
