@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use common::{Daemon, Tenant};
+use rackloom_manager::paced::Pace;
 use rackloom_manager::scheduler::Policy;
 use rackloom_opencl_wire::{Answer, Argument, Command, Op, Payload, Rect};
 
@@ -187,4 +190,24 @@ fn programs_are_compiled_and_linked() {
     for argument in bad {
         assert_eq!(t.run(Tenant::launch(0, 1, vec![argument.clone()]), &[]).status, -50, "{argument:?}");
     }
+}
+
+#[test]
+fn the_end_of_an_operation_is_told_before_that_of_a_long_one_behind_it() {
+    const LONG: Duration = Duration::from_millis(400);
+    let pace = Pace { kernels: [("slow".to_owned(), LONG)].into(), rate: 1e12 };
+    let daemon = Daemon::paced(Policy::Fair, pace);
+    let t = daemon.client();
+    assert_eq!(t.build(0, "kernel void slow(global int *a) { a[0] = 1; }").status, 0);
+    t.send(&Command::CreateKernel { kernel: 0, program: 0, name: "slow" }, &[]);
+    t.buffer(0, 4);
+    let launch = || Tenant::launch(0, 1, vec![(0, Argument::Buffer(Some(0)))]);
+    assert_eq!(t.run(launch(), &[]).status, 0);
+    let start = Instant::now();
+    let short = [t.enqueue(Op::Marker, &[]), t.enqueue(Op::Marker, &[])];
+    let (long, behind) = (t.enqueue(launch(), &[]), t.enqueue_after(Op::Marker, &[], vec![], true));
+    assert_eq!(short.map(|event| t.end(event).status), [0; 2]);
+    assert!(start.elapsed() < LONG / 2, "{:?}", start.elapsed());
+    assert_eq!([long, behind].map(|event| t.end(event).status), [0; 2]);
+    assert!(start.elapsed() >= LONG, "{:?}", start.elapsed());
 }

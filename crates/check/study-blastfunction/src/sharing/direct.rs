@@ -68,7 +68,7 @@ impl Function for Direct {
             let began = Instant::now();
             let mut tickets = Vec::with_capacity(group.len());
             for operation in &mut *group {
-                tickets.push(self.space.start(operation).map_err(refused)?);
+                tickets.push(self.space.start(operation, false).map_err(refused)?);
             }
             for (ticket, operation) in tickets.into_iter().zip(group) {
                 self.space.finish(ticket, operation).map_err(refused)?;

@@ -195,8 +195,8 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// From the next task on, operations report the board's own times. Boards that always do ignore this.
     fn profile(&self) {}
 
-    /// A task begins: all operations of this space have ended. Whether those of the task are waited for at once.
-    fn begin(&self, _together: bool) {}
+    /// A task begins: all operations of this space have ended.
+    fn begin(&self) {}
 
     /// Passes on what has been printed since the last call if this kernel may print, which has ended, and as far as it
     /// can be told from what others have.
@@ -205,11 +205,12 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// The tenant is gone: whatever still waits on its behalf gives up.
     fn leave(&self) {}
 
-    /// Hands an operation to the board, behind those before it.
+    /// Hands an operation to the board, behind those before it. If it `closes` a group, its end is waited for while
+    /// later ones run; that of others with the next one that does, or with all that there is.
     ///
     /// # Errors
     /// OpenCL's code; the operation does not run.
-    fn start(&self, operation: &mut Operation<Self>) -> Result<Self::Ticket, Code>;
+    fn start(&self, operation: &mut Operation<Self>, closes: bool) -> Result<Self::Ticket, Code>;
 
     /// An operation does not run, because one that it waits for has failed. A kernel's arguments are set all the same:
     /// later launches rely on that.

@@ -195,7 +195,7 @@ impl Space for PacedSpace {
         Some(kernel.time.as_nanos() as u64)
     }
 
-    fn start(&self, operation: &mut Operation<Self>) -> Result<Times, Code> {
+    fn start(&self, operation: &mut Operation<Self>, _: bool) -> Result<Times, Code> {
         let time = match operation {
             Operation::Launch { kernel, .. } => kernel.time,
             _ => Duration::from_secs_f64(operation.bytes() as f64 / self.pace.rate),

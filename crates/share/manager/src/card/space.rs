@@ -115,7 +115,7 @@ impl Space for CardSpace {
         Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| is_active && *ns > 0)
     }
 
-    fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
+    fn start(&self, operation: &mut Operation<Self>, _: bool) -> Result<Ticket, Code> {
         work::start(&self.card, operation)
     }
 

@@ -37,8 +37,12 @@ pub struct NativeSpace {
     pub(super) measures: AtomicBool,
     /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
-    /// Whether the operations of this task need no events, since all are waited for at once.
+    /// Whether operations of this task need no events of their own, but for those that close a group.
+    pub(super) spares_events: AtomicBool,
+    /// Whether the operation that is started needs none.
     pub(super) as_one: AtomicBool,
+    /// Whether one of this task has an event.
+    pub(super) has_events: AtomicBool,
     /// Operations that were waited for together: how many of them have no times yet, and when all had ended.
     pub(super) settled: (AtomicU64, AtomicU64),
     /// What came of those that have no events.
@@ -159,7 +163,9 @@ impl NativeSpace {
             wants_times: AtomicBool::new(false),
             measures: AtomicBool::new(false),
             last_end: AtomicU64::new(0),
+            spares_events: AtomicBool::new(false),
             as_one: AtomicBool::new(false),
+            has_events: AtomicBool::new(false),
             settled: Default::default(),
             outcome: AtomicI32::new(CL_SUCCESS),
             output: None,
@@ -205,7 +211,7 @@ impl NativeSpace {
         self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
     }
 
-    /// Whether the operations of the current task have no events.
+    /// Whether the operation that is started gets no event.
     pub(super) fn is_as_one(&self) -> bool {
         self.as_one.load(Ordering::Relaxed)
     }

@@ -333,13 +333,14 @@ impl Space for NativeSpace {
         }
     }
 
-    fn begin(&self, together: bool) {
+    fn begin(&self) {
         self.output.iter().for_each(Output::begin);
         self.settled.0.store(0, Ordering::Relaxed);
         self.outcome.store(CL_SUCCESS, Ordering::Relaxed);
         let wants_times = self.wants_times.load(Ordering::Acquire);
         // Behind a bus an event costs up to a third of the operation, and the driver waits for all at once without.
-        self.as_one.store(together && !wants_times && self.registers.is_some(), Ordering::Relaxed);
+        self.spares_events.store(!wants_times && self.registers.is_some(), Ordering::Relaxed);
+        self.has_events.store(false, Ordering::Relaxed);
         if self.measures() || !wants_times {
             return;
         }
@@ -351,7 +352,12 @@ impl Space for NativeSpace {
         }
     }
 
-    fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
+    fn start(&self, operation: &mut Operation<Self>, closes: bool) -> Result<Ticket, Code> {
+        let as_one = self.spares_events.load(Ordering::Relaxed) && !closes;
+        self.as_one.store(as_one, Ordering::Relaxed);
+        if !as_one {
+            self.has_events.store(true, Ordering::Relaxed);
+        }
         work::start(self, operation)
     }
 
@@ -363,7 +369,7 @@ impl Space for NativeSpace {
     }
 
     fn flush(&self) {
-        if self.is_as_one() {
+        if !self.has_events.load(Ordering::Relaxed) {
             return; // To wait for all flushes, too.
         }
         // An error shows again when the operations are waited for.
@@ -419,9 +425,9 @@ mod tests {
     #[test]
     fn what_is_waited_for_together_has_had_parts_of_the_time() {
         let space = space();
-        space.begin(true);
+        space.begin();
         let mut operations = [const { Operation::<NativeSpace>::Marker }; 4];
-        let tickets: Vec<_> = operations.iter_mut().map(|operation| space.start(operation).unwrap()).collect();
+        let tickets: Vec<_> = operations.iter_mut().map(|operation| space.start(operation, false).unwrap()).collect();
         space.settle(&tickets[3], 4);
         let settled = now_ns();
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -431,7 +437,7 @@ mod tests {
         assert!(times.iter().all(|times| times.started <= times.ended), "{times:?}");
         assert!(times.windows(2).all(|pair| pair[0].ended <= pair[1].started), "{times:?}");
         assert!(times[0].ended < times[3].ended, "the first has not had all of it: {times:?}");
-        let ticket = space.start(&mut operations[0]).unwrap();
+        let ticket = space.start(&mut operations[0], false).unwrap();
         assert!(space.finish(ticket, &mut operations[0]).unwrap().ended > settled, "it was waited for alone");
     }
 
@@ -439,11 +445,11 @@ mod tests {
     fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
         let space = space();
         let plain = space.queue().raw();
-        space.begin(true);
+        space.begin();
         assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");
         space.profile();
         assert!(space.queue().raw() == plain, "a task keeps its queue");
-        space.begin(true);
+        space.begin();
         assert!(space.measures() && space.queue().raw() != plain);
         assert!(is_coherent(&space));
     }

@@ -23,7 +23,7 @@ use crate::code::Code;
 /// An operation that was passed to the runtime.
 #[derive(Debug)]
 pub struct Ticket {
-    /// None if all operations of its task are waited for at once.
+    /// None if it is waited for with others.
     event: Option<Event>,
     /// Whether it had ended when the call returned, and so had all before it.
     has_ended: bool,
@@ -164,9 +164,8 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
 /// Waits for the end of an operation and of those before it: they are in one queue, which is in order.
 pub(super) fn settle(space: &NativeSpace, last: &Ticket, count: usize) {
     // Without events an error is that of all of them. Otherwise each is asked for its own.
-    if let Err(Code(code)) = wait(space, last) {
-        space.outcome.store(code, Ordering::Relaxed);
-    }
+    let outcome = wait(space, last).err().map_or(CL_SUCCESS, |Code(code)| code);
+    space.outcome.store(outcome, Ordering::Relaxed);
     let (left, at) = &space.settled;
     left.store(count as u64, Ordering::Relaxed);
     at.store(now_ns(), Ordering::Relaxed);

@@ -231,22 +231,20 @@ impl<S: Space> Job for Task<S> {
         bytes <= most.unwrap_or_else(|| self.tenant.short_bytes()) && ns <= SHORT_NS
     }
 
-    /// Reports each operation's end to the client as it comes; of a short task all at its end.
+    /// Reports the ends of short operations to the client in groups, those of others as they come.
     fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
-        let (started, replies, text) = (Vec::new(), Vec::new(), Text::new(&tenant.peer));
-        let fails = tenant.fails_so_far();
-        let is_together = self.entries.len() > 1 && self.expected_ns() <= SHORT_NS;
-        tenant.space.begin(is_together || self.entries.len() == 1);
-        let mut under_way = UnderWay { tenant: &tenant, metrics, started, fails, is_together, ended: 0, replies, text };
-        under_way.started.reserve(self.entries.len());
+        tenant.space.begin();
+        let is_short = self.expected_ns() <= SHORT_NS;
+        let mut under_way = UnderWay::new(&tenant, metrics, self.entries.len(), is_short);
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
         let mut taken = 0u64;
         let short_bytes = tenant.short_bytes();
+        let expected = |entry: &Entry<S>| entry.operation.as_ref().map_or(0, |it| it.expected_ns(short_bytes));
         while let Some(entry) = self.entries.pop_front() {
             if let Some(limit) = tenant.task_ns {
                 // What was handed over cannot be called back, so that is no more than what should end in time, plus one
@@ -259,11 +257,11 @@ impl<S: Space> Job for Task<S> {
                         break;
                     }
                 }
-                let expected = entry.operation.as_ref().map_or(0, |operation| operation.expected_ns(short_bytes));
-                taken = taken.saturating_add(expected);
             }
+            let ns = expected(&entry);
+            taken = taken.saturating_add(ns);
             count += 1;
-            under_way.start(entry);
+            under_way.start(entry, ns, self.entries.front().map(expected));
         }
         under_way.finish();
         let ended = now_ns();
@@ -279,6 +277,8 @@ impl<S: Space> Job for Task<S> {
 struct Started<S: Space> {
     event: EventId,
     ends: bool,
+    /// Whether it is the last of a group.
+    closes: bool,
     begun: Result<(S::Ticket, Operation<S>), Code>,
 }
 
@@ -289,8 +289,11 @@ struct UnderWay<'a, S: Space> {
     started: Vec<Started<S>>,
     /// Whether an operation that has an event with the next one has failed.
     fails: bool,
-    /// Whether all are waited for at once, and reported so: to be woken for each takes longer than a short one.
-    is_together: bool,
+    /// Whether all are one group: those of a group are waited for at once, and reported so, for to be woken for each
+    /// takes longer than a short one.
+    is_short: bool,
+    /// Expected time of the group that is open.
+    group_ns: u64,
     /// Operations that have ended, and still count as pending.
     ended: u32,
     /// Replies that the client has not been sent.
@@ -298,8 +301,14 @@ struct UnderWay<'a, S: Space> {
     text: Text<'a>,
 }
 
-impl<S: Space> UnderWay<'_, S> {
-    fn start(&mut self, Entry { event, ends, waits, operation }: Entry<S>) {
+impl<'a, S: Space> UnderWay<'a, S> {
+    fn new(tenant: &'a Tenant<S>, metrics: &'a BoardMetrics, count: usize, is_short: bool) -> Self {
+        let (started, replies, text) = (Vec::with_capacity(count), Vec::new(), Text::new(&tenant.peer));
+        Self { tenant, metrics, started, fails: tenant.fails_so_far(), is_short, group_ns: 0, ended: 0, replies, text }
+    }
+
+    /// Hands an operation of so much expected time to the board; of the one behind it that is `next`.
+    fn start(&mut self, Entry { event, ends, waits, operation }: Entry<S>, ns: u64, next: Option<u64>) {
         let tenant = self.tenant;
         // Before its client learns of the end: what is known to have ended is counted.
         self.metrics.operations.inc();
@@ -309,8 +318,9 @@ impl<S: Space> UnderWay<'_, S> {
         } else {
             operation
         };
+        let closes = !self.is_short && next.is_some_and(|next| self.closes(&operation, ns, next));
         let begun = operation.and_then(|mut operation| {
-            let ticket = tenant.space.start(&mut operation)?;
+            let ticket = tenant.space.start(&mut operation, closes)?;
             Ok((ticket, operation))
         });
         if begun.is_err() {
@@ -318,19 +328,47 @@ impl<S: Space> UnderWay<'_, S> {
             tenant.remember_failed(event);
         }
         self.fails = !ends && begun.is_err();
-        self.started.push(Started { event, ends, begun });
+        self.started.push(Started { event, ends, closes, begun });
+    }
+
+    /// Whether an operation is the last of its group.
+    fn closes(&mut self, operation: &Result<Operation<S>, Code>, ns: u64, next: u64) -> bool {
+        self.group_ns = self.group_ns.saturating_add(ns);
+        // The client copies what has come while the next bytes move.
+        let moves = operation.as_ref().is_ok_and(|operation| operation.arena().is_some());
+        let closes = moves || self.group_ns.saturating_add(next) > SHORT_NS;
+        if closes {
+            self.group_ns = 0;
+        }
+        closes
     }
 
     /// Waits until all have ended.
     fn finish(&mut self) {
-        let space = &self.tenant.space;
-        space.flush();
-        let started = std::mem::take(&mut self.started);
-        let mut begun = started.iter().filter_map(|one| one.begun.as_ref().ok());
-        if let Some((last, _)) = begun.next_back().filter(|_| self.is_together) {
-            space.settle(last, begun.count() + 1);
+        self.tenant.space.flush();
+        let mut group = Vec::new();
+        for one in std::mem::take(&mut self.started) {
+            let closes = one.closes;
+            group.push(one);
+            if closes {
+                self.finish_group(std::mem::take(&mut group));
+            }
         }
-        for Started { event, ends, begun } in started {
+        self.finish_group(group);
+        self.group_ns = 0;
+        self.fails = self.tenant.fails_so_far();
+    }
+
+    /// The same of a group.
+    fn finish_group(&mut self, group: Vec<Started<S>>) {
+        let space = &self.tenant.space;
+        let mut begun = group.iter().filter_map(|one| one.begun.as_ref().ok());
+        let last = begun.next_back();
+        let before = begun.count();
+        if let Some((last, _)) = last.filter(|_| before > 0) {
+            space.settle(last, before + 1);
+        }
+        for Started { event, ends, begun, .. } in group {
             let (ended, sink) = match begun {
                 Ok((ticket, mut operation)) => {
                     let ended = space.finish(ticket, &mut operation);
@@ -346,7 +384,6 @@ impl<S: Space> UnderWay<'_, S> {
                 self.tell(event, all, sink);
             }
         }
-        self.fails = self.tenant.fails_so_far();
         self.send();
     }
 
@@ -389,9 +426,6 @@ impl<S: Space> UnderWay<'_, S> {
         let mut reply = Vec::new();
         encode_reply(&Reply::Done { event, status, times }, tail, &mut reply);
         self.replies.push(reply);
-        if !self.is_together {
-            self.send();
-        }
     }
 
     /// Sends the replies.
