@@ -12,6 +12,10 @@ from streams import never
 FIELDS = {"araddr": "AddrW", "arlen": 8, "arid": "IdW", "awaddr": "AddrW", "awlen": 8, "awid": "IdW", "wdata": "DataW",
           "wstrb": "StrbW", "wlast": 1, "arvalid": 1, "awvalid": 1, "wvalid": 1, "rready": 1, "bready": 1}
 
+UPPER = ("arready", "awready", "wready", "rvalid", "rlast", "bvalid")
+LOWER = ("arvalid", "araddr", "arlen", "arid", "awvalid", "awaddr", "awlen", "awid", "wvalid", "wdata", "wstrb", "wlast",
+         "rready", "bready")  # fmt: skip
+
 
 def lengths(*choices: int) -> Iterator[int]:
     """Bursts of these lengths, in turn; 0: none in this cycle."""
@@ -160,40 +164,44 @@ class Share:
         sizes["StrbW"] = sizes["DataW"] // 8
         self.widths = {name: sizes.get(width, width) for name, width in FIELDS.items()}
         self.given = {"rdata": sizes["DataW"], "rresp": 2, "rid": sizes["IdW"], "bid": sizes["IdW"], "bresp": 2}
+        # To look a port up by its name, or to drive one with the value that it has, takes longer than the simulation.
+        self.pins = {f"s_{name}_i": getattr(dut, f"s_{name}_i") for name in FIELDS}
+        self.pins |= {f"m_{name}_i": getattr(dut, f"m_{name}_i") for name in self.memory.drive()}
+        self.upper = {name: getattr(dut, f"s_{name}_o") for name in (*UPPER, *self.given)}
+        self.lower = {name: getattr(dut, f"m_{name}_o") for name in LOWER}
+        self.held = dict.fromkeys(self.pins, 0)
+
+    def put(self, pin, value):
+        if self.held[pin] != value:
+            self.held[pin] = self.pins[pin].value = value
 
     async def start(self):
         dut = self.dut
         dut.rst_ni.value = 0
         dut.share_i.value = self.shares[0] | self.shares[1] << dut.ShareW.value.to_unsigned()
-        for name in FIELDS:
-            getattr(dut, f"s_{name}_i").value = 0
-        for name in self.memory.drive():
-            getattr(dut, f"m_{name}_i").value = 0
+        for pin in self.pins.values():
+            pin.value = 0
         Clock(dut.clk_i, 2, "ns").start()
         await ClockCycles(dut.clk_i, 4)
         dut.rst_ni.value = 1
 
     async def run(self, cycles):
         dut = self.dut
-        upper = ("arready", "awready", "wready", "rvalid", "rlast", "bvalid")
-        lower = ("arvalid", "araddr", "arlen", "arid", "awvalid", "awaddr", "awlen", "awid", "wvalid", "wdata", "wstrb",
-                 "wlast", "rready", "bready")  # fmt: skip
         for _ in range(cycles):
             await FallingEdge(dut.clk_i)
             driven = [manager.drive() for manager in self.managers]
             for name, width in self.widths.items():
-                value = sum(int(own[name]) << n * width for n, own in enumerate(driven))
-                getattr(dut, f"s_{name}_i").value = value
+                self.put(f"s_{name}_i", sum(int(own[name]) << n * width for n, own in enumerate(driven)))
             answer = self.memory.drive()
             for name, value in answer.items():
-                getattr(dut, f"m_{name}_i").value = int(value)
+                self.put(f"m_{name}_i", int(value))
             await RisingEdge(dut.clk_i)
-            saw = {name: int(getattr(dut, f"s_{name}_o").value) for name in (*upper, *self.given)}
+            saw = {name: int(pin.value) for name, pin in self.upper.items()}
             for n, manager in enumerate(self.managers):
-                own = {name: saw[name] >> n & 1 for name in upper}
+                own = {name: saw[name] >> n & 1 for name in UPPER}
                 own |= {name: saw[name] >> n * width & (1 << width) - 1 for name, width in self.given.items()}
                 manager.see(driven[n], own)
-            self.memory.see(answer, {name: int(getattr(dut, f"m_{name}_o").value) for name in lower})
+            self.memory.see(answer, {name: int(pin.value) for name, pin in self.lower.items()})
 
     async def beats(self, cycles, warm=300):
         """Beats that the memory has given and taken for each manager in so many cycles."""

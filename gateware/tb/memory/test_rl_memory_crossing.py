@@ -52,13 +52,17 @@ class Crossing:
 
     async def side(self, clock, who, upper, gives, sees):
         """One side, at the edges of its own clock."""
+        given = {name: getattr(self.dut, f"{upper}_{name}_i") for name in gives}
+        seen = {name: getattr(self.dut, f"{upper}_{name}_o") for name in sees}
+        held = {}
         while True:
             await FallingEdge(clock)
             driven = who.drive()
             for name, value in widen(driven).items():
-                getattr(self.dut, f"{upper}_{name}_i").value = value
+                if held.get(name) != value:
+                    held[name] = given[name].value = value
             await RisingEdge(clock)
-            who.see(driven, narrow({name: int(getattr(self.dut, f"{upper}_{name}_o").value) for name in sees}))
+            who.see(driven, narrow({name: int(pin.value) for name, pin in seen.items()}))
 
     async def finish(self):
         self.manager.reads = self.manager.writes = lengths(0)

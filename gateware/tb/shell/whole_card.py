@@ -91,15 +91,17 @@ class WholeCard:
         self.rx += [(data, mask, n == len(beats) - 1) for n, (data, mask) in enumerate(beats)]
 
     async def bring(self) -> None:
-        dut, gap = self.dut, 0
+        dut, gap, is_valid = self.dut, 0, False
         while True:
             await RisingEdge(dut.clk_net_i)
             if gap or not self.rx:
-                dut.rx_valid_i.value = 0
+                if is_valid:
+                    dut.rx_valid_i.value = is_valid = False
                 gap = max(0, gap - 1)
                 continue
             data, mask, last = self.rx.popleft()
             dut.rx_valid_i.value, dut.rx_data_i.value = 1, data
+            is_valid = True
             dut.rx_keep_i.value, dut.rx_last_i.value = mask, last
             gap = 3 * last
 
@@ -144,7 +146,7 @@ class WholeCard:
 
     async def store(self) -> None:
         dut = self.dut
-        addresses, data, answers = deque(), deque(), deque()
+        addresses, data, answers, shown = deque(), deque(), deque(), None
         dut.m_memory_awready.value = dut.m_memory_wready.value = 1
         for _ in range(2):
             await RisingEdge(dut.clk_ddr_i)
@@ -165,11 +167,14 @@ class WholeCard:
                     addresses.popleft()
             if answers and dut.m_memory_bvalid.value and dut.m_memory_bready.value:
                 answers.popleft()
-            dut.m_memory_bvalid.value = bool(answers)
-            dut.m_memory_bid.value = answers[0] if answers else 0
+            # To drive what is driven already takes longer than the cycle.
+            answer = answers[0] if answers else None
+            if answer != shown:
+                dut.m_memory_bvalid.value, dut.m_memory_bid.value = answer is not None, answer or 0
+                shown = answer
 
     async def read(self) -> None:
-        dut, beats = self.dut, deque()
+        dut, beats, is_valid = self.dut, deque(), False
         dut.m_memory_arready.value = 1
         for _ in range(2):
             await RisingEdge(dut.clk_ddr_i)
@@ -181,7 +186,8 @@ class WholeCard:
                 first, count = int(dut.m_memory_araddr.value) // BEAT, int(dut.m_memory_arlen.value) + 1
                 of = int(dut.m_memory_arid.value)
                 beats += [(first + n, of, n == count - 1) for n in range(count)]
-            dut.m_memory_rvalid.value = bool(beats)
+            if is_valid != bool(beats):
+                dut.m_memory_rvalid.value = is_valid = bool(beats)
             if beats:
                 at, of, last = beats[0]
                 dut.m_memory_rdata.value = int.from_bytes(self.memory.get(at, bytes(BEAT)), "little")
