@@ -126,10 +126,12 @@ local FAMILIES = {
     filter = "rackloom", title = "Rackloom",
     version = 1, header = "Header",
     trailer = "AuthTrailer", trailer_mask = 0x4,
+    cipher = { flag = "encrypted", clear = { Claim = true, Grant = true } },
     flags = {
       { name = "resend", mask = 0x1, doc = "This frame, or one like it, was sent before. For statistics only." },
       { name = "ack_now", mask = 0x2, doc = "The sender asks for an acknowledgement of what arrived so far, at once." },
       { name = "auth", mask = 0x4, doc = "An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts it; docs/src/internals/authentication.md says which frames a card with a key takes without." },
+      { name = "encrypted", mask = 0x8, doc = "Of a claim: the host wants the session encrypted; of a grant: it is. Of all else: the payload is ciphertext, and its key is the session's. docs/src/reference/keys.md says how." },
     },
     enums = {
       CardKind = {
@@ -179,6 +181,7 @@ local FAMILIES = {
         [12] = "key-needed",
         [13] = "stale-boot",
         [14] = "key-revoked",
+        [15] = "encryption-needed",
         [16] = "image-too-large",
         [17] = "image-digest",
         [18] = "image-format",
@@ -865,6 +868,7 @@ local function register(family)
   field("text", ProtoField.string, "text", base.UNICODE, "Bytes of a text.")
   field("counter", ProtoField.uint64, "counter", base.DEC, nil, nil, "A card's counter.")
   field("auth", ProtoField.bytes, "auth trailer", base.SPACE, "Key id, counter and tag of an authenticated frame.")
+  field("ciphertext", ProtoField.bytes, "ciphertext", base.SPACE, "A payload that is encrypted.")
   field("extra", ProtoField.bytes, "extra", base.SPACE, "Payload beyond what the kind has.")
   field("padding", ProtoField.bytes, "padding", base.SPACE, "What fills the frame up to Ethernet's minimum.")
   field("undecoded", ProtoField.bytes, "undecoded", base.SPACE, "Bytes of a frame that cannot be read.")
@@ -967,8 +971,16 @@ local function register(family)
     end
   end
 
-  function Frame:payload(kind, at, stop)
-    if kind.payload == "bytes" then
+  -- Whether the payload of this kind is encrypted, by the flags that are set.
+  local function is_ciphertext(kind, set)
+    local cipher = family.cipher
+    return cipher and set.trailer and set[cipher.flag] and not cipher.clear[kind.payload]
+  end
+
+  function Frame:payload(kind, at, stop, set)
+    if is_ciphertext(kind, set) then
+      self:bytes(self.tree, "ciphertext", at, stop)
+    elseif kind.payload == "bytes" then
       self:bytes(self.tree, "data", at, stop)
     elseif kind.payload == "text" then
       self:bytes(self.tree, "text", at, stop)
@@ -1056,6 +1068,13 @@ local function register(family)
     local kind = kinds[number]
     local name = kind and kind.name or ("%s.%d"):format(space, number)
     local bits = tvb(0, 1):bitfield(4, 4)
+    local function is_set(mask)
+      return math.floor(bits / mask) % 2 == 1
+    end
+    local set = { trailer = is_set(family.trailer_mask) }
+    for _, f in ipairs(family.flags) do
+      set[f.name] = is_set(f.mask)
+    end
     tree:append_text(", " .. name)
     pinfo.cols.info = ("%s%s length %d%s%s"):format(name, table.concat(shown), length,
       bits ~= 0 and (" flags 0x%x"):format(bits) or "", fault and " [" .. fault .. "]" or "")
@@ -1072,12 +1091,12 @@ local function register(family)
     if kind then
       tree:add(fields.name, tvb(1, 1), name):set_generated()
       tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
-      frame:payload(kind, header.size, stop)
+      frame:payload(kind, header.size, stop, set)
     else
       frame:fault(experts.kind, ("no kind %d of %s"):format(number, family.ipv6 and space or "EtherType " .. space))
       frame:bytes(tree, "undecoded", header.size, stop)
     end
-    if math.floor(bits / family.trailer_mask) % 2 == 1 and stop + trailer.size <= have then
+    if set.trailer and stop + trailer.size <= have then
       if stop + trailer.size <= frame.held then
         local branch = tree:add(fields.auth, tvb(stop, trailer.size))
         frame:struct(branch, trailer, trailer.name .. ".", stop)

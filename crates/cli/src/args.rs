@@ -83,6 +83,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "RACKLOOM_KEY", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = groups::EVERYWHERE)]
     pub(crate) key: Option<PathBuf>,
+    /// Encrypt what goes between this host and its cards, and use no card that cannot; with `up --keys`, cards take
+    /// claims of such hosts only
+    #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
+    pub(crate) encrypt: bool,
     /// The policy of signed images: with `up`, cards run no others; with other commands, this host sends no others
     #[arg(long, global = true, env = "RACKLOOM_SIGNERS", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = groups::EVERYWHERE)]

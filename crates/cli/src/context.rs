@@ -31,7 +31,12 @@ impl Context {
     /// Connects to the segment that the user named.
     pub(crate) fn connect(&self) -> Result<Rack> {
         let keys = match &self.global.key {
-            Some(file) => Some(keys::read::<HostFile>(file)?.keys()?),
+            Some(file) => Some(keys::read::<HostFile>(file)?.keys()?.encrypting(self.global.encrypt)),
+            None if self.global.encrypt => {
+                return Err(
+                    Failure::new("without keys nothing can be encrypted").help("give this host's with --key FILE")
+                );
+            }
             None => None,
         };
         let (deadline, policy) = (self.global.timeout, self.policy()?);

@@ -162,6 +162,9 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Path { .. } => Some(
             "do the same again: this host now sends the card standard frames; or give all of the path the same MTU",
         ),
+        OpError::Unencrypted { .. } => {
+            Some("choose other cards with --card, or omit --encrypt: then whoever hears the network reads all of it")
+        }
         OpError::NoKey { .. } => Some("omit --key to use cards without keys"),
         OpError::KeyIgnored { generation: Some(_), .. } => {
             Some("ask the rack's operator for this host's keys of that generation, by `rackloom key host`")

@@ -62,13 +62,14 @@ impl Guard {
         let tag = |frame: &[u8]| key.tag(&Bound { frame, boot, direction: Direction::ToCard, counter });
         let frame = with_trailer(&head.frame(&[]), 0, |frame| Some((counter, tag(frame)?.0))).ok_or(Fault::Refused)?;
         let tagged = Tagged::parse(&frame).map_err(|_| Fault::Refused)?;
-        if self.guard.judge(boot, &tagged.packet.head, tagged.trailer.as_ref()) != (GuardVerdict::Take { proven: true })
-        {
+        let verdict = self.guard.judge(boot, &tagged.packet.head, tagged.trailer.as_ref(), &mut None);
+        if verdict != (GuardVerdict::Take { proven: true }) {
             return Err(Fault::Refused);
         }
         let Claim { host_nonce, card_nonce, epoch, .. } = *claim;
         self.guard.end();
-        self.guard.begin(owner, &Agreement { host_nonce, card_nonce, boot, epoch });
+        // Gateware does not encrypt.
+        self.guard.begin(owner, &Agreement { host_nonce, card_nonce, boot, epoch }, false);
         Ok(())
     }
 
@@ -92,7 +93,7 @@ impl Guard {
                 let verdict = if is_firmwares {
                     GuardVerdict::Take { proven: false }
                 } else {
-                    self.guard.judge(self.boot, head, trailer)
+                    self.guard.judge(self.boot, head, trailer, &mut None)
                 };
                 match verdict {
                     GuardVerdict::Take { proven } => (route_of(card, &filter, &tagged.packet), proven),

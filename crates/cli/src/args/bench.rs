@@ -24,7 +24,8 @@ pub(crate) enum Bench {
         /// Use standard frames instead of jumbo frames
         #[arg(long)]
         standard: bool,
-        /// Load as often into cards with keys, and compare; loads then are repeated for a second at least
+        /// Load as often into cards with keys, and compare, with --encrypt also encrypted; loads then are repeated for
+        /// a second at least
         #[arg(long)]
         keys: bool,
         /// Load as often while a stranger floods the cards with keys and their host at this rate, and compare
@@ -37,7 +38,7 @@ pub(crate) enum Bench {
         /// Number of reads to measure
         #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
         reads: u32,
-        /// Read as often from a card with a key, and compare
+        /// Read as often from a card with a key, and compare; with --encrypt also encrypted
         #[arg(long)]
         keys: bool,
     },

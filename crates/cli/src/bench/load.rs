@@ -30,6 +30,7 @@ pub(crate) struct Parameters {
     pub(crate) times: u16,
     pub(crate) standard: bool,
     pub(crate) keys: bool,
+    pub(crate) encrypt: bool,
     pub(crate) flood: Option<NonZeroU64>,
 }
 
@@ -68,6 +69,8 @@ pub(crate) struct BenchLoad {
     ratio: f64,
     /// The same into cards with keys, if that was asked for.
     keyed: Option<Compared>,
+    /// The same encrypted, if that was asked for.
+    encrypted: Option<Compared>,
     /// The same into cards with keys while a stranger floods them and their host, if that was asked for.
     flooded: Option<Compared>,
     /// Frames a second of the flood.
@@ -81,7 +84,8 @@ pub(crate) struct BenchLoad {
 pub(crate) struct Compared {
     /// Median time of a load, seconds.
     seconds: f64,
-    /// How many times longer than the load beside it: without keys, or for a flood with keys; the median.
+    /// How many times longer than the load beside it: without keys, or with keys for a flood or encryption; the
+    /// median.
     times_longer: f64,
 }
 
@@ -103,6 +107,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 enum Site {
     Open,
     Keyed,
+    Encrypted,
     Flooded(NonZeroU64),
 }
 
@@ -124,8 +129,9 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     });
     let [first, second] = images;
     let images = [first?, second?];
-    let (mut reports, mut times, mut rates) = (Vec::new(), [const { Vec::new() }; 3], Vec::new());
-    let sites = [Some(Site::Open), p.keys.then_some(Site::Keyed), p.flood.map(Site::Flooded)];
+    let (mut reports, mut times, mut rates) = (Vec::new(), [const { Vec::new() }; 4], Vec::new());
+    let encrypted = (p.keys && p.encrypt).then_some(Site::Encrypted);
+    let sites = [Some(Site::Open), p.keys.then_some(Site::Keyed), encrypted, p.flood.map(Site::Flooded)];
     // In turn, so that what else this machine does meets all alike.
     for _ in 0..if p.keys { p.times } else { 1 } {
         for (site, times) in sites.into_iter().zip(&mut times) {
@@ -140,8 +146,9 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
             }
         }
     }
-    let [open, keyed, flooded] = &times;
+    let [open, keyed, encrypted, flooded] = &times;
     let keyed_compared = p.keys.then(|| Compared::of(keyed, open));
+    let encrypted_compared = (p.keys && p.encrypt).then(|| Compared::of(encrypted, keyed));
     let flooded_compared = p.flood.map(|_| Compared::of(flooded, keyed));
     let peak_resident = peak_resident();
 
@@ -168,6 +175,7 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
         memcpy_gbps: bits / copied / 1e9,
         ratio: copied / seconds,
         keyed: keyed_compared,
+        encrypted: encrypted_compared,
         flooded: flooded_compared,
         flood_frames_per_second: p.flood.map(|_| median(rates.into_iter())),
         peak_resident,
@@ -189,9 +197,8 @@ fn measure(
     let shape = Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live, rate: None };
     let (mut local, keys) = match site {
         Site::Open => (rack::of_models(p.cards, shape)?, None),
-        Site::Keyed | Site::Flooded(_) => {
-            rack::of_keyed_models(p.cards, shape).map(|(local, keys)| (local, Some(keys)))?
-        }
+        Site::Keyed | Site::Encrypted | Site::Flooded(_) => rack::of_keyed_models(p.cards, shape)
+            .map(|(local, keys)| (local, Some(keys.encrypting(matches!(site, Site::Encrypted)))))?,
     };
     let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, keys, ..RackOptions::default() };
     let rack = rack::connect(&local, options)?;
@@ -200,7 +207,7 @@ fn measure(
     rack.claim(&cards, ClaimOptions::default()).wait_all()?;
     let flood = match site {
         Site::Flooded(rate) => Some(Flood::begin(&local, rack.mac(), rate)?),
-        Site::Open | Site::Keyed => None,
+        Site::Open | Site::Keyed | Site::Encrypted => None,
     };
     let (mut reports, began): (Vec<LoadReport>, _) = (Vec::new(), Instant::now());
     while reports.len() < least || began.elapsed() < time {
@@ -242,11 +249,12 @@ fn text(r: &BenchLoad) -> String {
         format!("{what}: {}, {:.2} x the time {than}\n", seconds(c.seconds), c.times_longer)
     };
     let keyed = r.keyed.as_ref().map(|c| compared("with keys", "without", c));
+    let encrypted = r.encrypted.as_ref().map(|c| compared("encrypted", "with keys alone", c));
     let rate = r.flood_frames_per_second.unwrap_or_default();
     let what = format!("with keys, flooded with {rate:.0} frames a second");
     let flooded = r.flooded.as_ref().map(|c| compared(&what, "with keys alone", c));
     format!(
-        "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n{}{}\
+        "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n{}{}{}\
          as many plain copies: {} ({:.1} Gb/s); the load reaches {:.0} % of that\n\
          memory {}; {} threads of {}\n",
         format::bytes(r.image_bytes),
@@ -255,6 +263,7 @@ fn text(r: &BenchLoad) -> String {
         seconds(r.seconds),
         r.gbps,
         keyed.unwrap_or_default(),
+        encrypted.unwrap_or_default(),
         flooded.unwrap_or_default(),
         seconds(r.memcpy_seconds),
         r.memcpy_gbps,

@@ -19,7 +19,7 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
     warn_if_debug(cx);
     match *bench {
         Bench::Load { cards, bytes, times, standard, keys, flood } => {
-            load::run(cx, &load::Parameters { cards, bytes, times, standard, keys, flood })
+            load::run(cx, &load::Parameters { cards, bytes, times, standard, keys, encrypt: cx.global.encrypt, flood })
         }
         Bench::Nic { time, mtu, streams } => nic::run(cx, nic::Parameters { seconds: time, mtu, streams }),
         Bench::Rtt { reads, keys } => rtt::run(cx, reads, keys),

@@ -40,6 +40,10 @@ pub(crate) struct BenchRtt {
     keyed_median_us: Option<f64>,
     /// How many times longer such a read takes than one without, the median of rounds in turn.
     keyed_times_longer: Option<f64>,
+    /// Median of as many reads that are encrypted, microseconds, if that was asked for.
+    encrypted_median_us: Option<f64>,
+    /// How many times longer such a read takes than one with keys alone, the median of rounds in turn.
+    encrypted_times_longer: Option<f64>,
     /// Peak memory of this process, bytes.
     peak_resident: u64,
 }
@@ -50,12 +54,21 @@ const WARM_UP: u32 = 1000;
 const ROUNDS: u32 = 20;
 const PATTERN: [u8; 8] = *b"rackloom";
 
+/// How reads are kept from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Open,
+    Keyed,
+    Encrypted,
+}
+
 /// The times of so many reads, sorted.
-fn measure(cx: &Context, reads: u32, keys: bool) -> Result<Vec<Duration>> {
+fn measure(cx: &Context, reads: u32, way: Way) -> Result<Vec<Duration>> {
     let shape = Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None };
-    let (local, keys) = match keys {
-        true => rack::of_keyed_models(1, shape).map(|(local, keys)| (local, Some(keys)))?,
-        false => (rack::of_models(1, shape)?, None),
+    let (local, keys) = match way {
+        Way::Open => (rack::of_models(1, shape)?, None),
+        Way::Keyed | Way::Encrypted => rack::of_keyed_models(1, shape)
+            .map(|(local, keys)| (local, Some(keys.encrypting(way == Way::Encrypted))))?,
     };
     let card = local.mac(0);
     let rack = rack::connect(&local, RackOptions { keys, ..RackOptions::default() })?;
@@ -86,21 +99,26 @@ fn middle(times: &[Duration]) -> Duration {
 pub(crate) fn run(cx: &Context, reads: u32, keys: bool) -> Result<Exit> {
     // Where threads run decides more than tags do, and stays decided for a rack's life: many racks, in turn.
     let rounds = if keys { ROUNDS.min(reads / 10) } else { 1 };
-    let (mut times, mut keyed, mut longer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ways = vec![Way::Open];
+    ways.extend(keys.then_some(Way::Keyed));
+    ways.extend((keys && cx.global.encrypt).then_some(Way::Encrypted));
+    let mut measured = vec![(Vec::new(), Vec::new()); ways.len()];
     for _ in 0..rounds {
-        let mut open = measure(cx, reads / rounds, false)?;
-        if keys {
-            let mut with_key = measure(cx, reads / rounds, true)?;
-            longer.push(middle(&with_key).as_secs_f64() / middle(&open).as_secs_f64());
-            keyed.append(&mut with_key);
+        let mut before = None;
+        for (way, (times, longer)) in ways.iter().zip(&mut measured) {
+            let mut these = measure(cx, reads / rounds, *way)?;
+            let median = middle(&these).as_secs_f64();
+            longer.extend(before.replace(median).map(|before| median / before));
+            times.append(&mut these);
         }
-        times.append(&mut open);
     }
-    times.sort();
-    keyed.sort();
-    longer.sort_by(f64::total_cmp);
-    let keyed_median_us = keys.then(|| middle(&keyed).as_secs_f64() * 1e6);
-    let keyed_times_longer = keys.then(|| longer[longer.len() / 2]);
+    for (times, longer) in &mut measured {
+        times.sort();
+        longer.sort_by(f64::total_cmp);
+    }
+    let median_us = |at: usize| measured.get(at).map(|(times, _)| middle(times).as_secs_f64() * 1e6);
+    let times_longer = |at: usize| measured.get(at).map(|(_, longer)| longer[longer.len() / 2]);
+    let times = &measured[0].0;
     let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
     let report = BenchRtt {
         schema: "rackloom.bench-rtt/1",
@@ -112,21 +130,26 @@ pub(crate) fn run(cx: &Context, reads: u32, keys: bool) -> Result<Exit> {
         median_us: at(0.5),
         p99_us: at(0.99),
         max_us: at(1.0),
-        keyed_median_us,
-        keyed_times_longer,
+        keyed_median_us: median_us(1),
+        keyed_times_longer: times_longer(1),
+        encrypted_median_us: median_us(2),
+        encrypted_times_longer: times_longer(2),
         peak_resident: peak_resident(),
     };
     cx.ui.result(&report, || {
-        let keyed = report.keyed_median_us.zip(report.keyed_times_longer).map(|(us, longer)| {
-            format!("with a key: median {us:.1} us; {longer:.2} x the time without, by {rounds} rounds in turn\n")
-        });
+        let line = |what: &str, us: Option<f64>, longer: Option<f64>, than: &str| {
+            let (Some(us), Some(longer)) = (us, longer) else { return String::new() };
+            format!("{what}: median {us:.1} us; {longer:.2} x the time {than}, by {rounds} rounds in turn\n")
+        };
+        let keyed = line("with a key", report.keyed_median_us, report.keyed_times_longer, "without");
+        let (us, longer) = (report.encrypted_median_us, report.encrypted_times_longer);
+        let encrypted = line("encrypted", us, longer, "with a key alone");
         format!(
-            "8-byte reads: median {:.1} us, 99 % within {:.1} us, {:.1} to {:.1} us\n{}memory {}; {} threads of {}\n",
+            "8-byte reads: median {:.1} us, 99 % within {:.1} us, {:.1} to {:.1} us\n{keyed}{encrypted}memory {}; {} threads of {}\n",
             report.median_us,
             report.p99_us,
             report.min_us,
             report.max_us,
-            keyed.unwrap_or_default(),
             format::memory(report.peak_resident),
             report.threads,
             report.processor

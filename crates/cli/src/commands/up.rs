@@ -76,7 +76,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let stopped = Arc::clone(&stop);
     interrupt::instead(move || stopped.store(true, Ordering::Release));
 
-    let mut demands = Demands::read(args, cx.policy()?, &rack)?;
+    let mut demands = Demands::read(args, cx.global.encrypt, cx.policy()?, &rack)?;
     let mut cards = Vec::new();
     for asked in &kinds {
         cards.append(&mut add(&mut rack, *asked, &demands)?);

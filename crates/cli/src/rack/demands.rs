@@ -18,6 +18,8 @@ use crate::ui::Ui;
 #[derive(Debug)]
 pub(crate) struct Demands {
     keys: Option<CardFile>,
+    /// Claims have to ask for encryption.
+    encrypts: bool,
     policy: Option<Policy>,
     /// Where the boards keep which versions have run, and what of it is still to be written.
     kept: Option<PathBuf>,
@@ -27,12 +29,16 @@ pub(crate) struct Demands {
 
 impl Demands {
     /// Reads the files that the options name, and gives the boards of the rack what they have kept.
-    pub(crate) fn read(args: &Up, policy: Option<Policy>, rack: &LiveRack) -> Result<Self> {
+    pub(crate) fn read(args: &Up, encrypts: bool, policy: Option<Policy>, rack: &LiveRack) -> Result<Self> {
+        if encrypts && args.keys.is_none() {
+            return Err(Failure::new("without keys nothing can be encrypted").help("give the cards' with --keys FILE"));
+        }
         if let Some(file) = &args.versions {
             rack.versions().restore(signers::read_versions(file)?);
         }
         Ok(Self {
             keys: args.keys.as_deref().map(keys::read).transpose()?,
+            encrypts,
             policy,
             kept: args.versions.clone(),
             unwritten: None,
@@ -46,7 +52,12 @@ impl Demands {
             return Err(Failure::new("cards of gateware do not check signatures yet")
                 .help("use model cards, or omit --signers"));
         }
+        if kind == Kind::Rtl && self.encrypts {
+            return Err(Failure::new(format!("card{unit} is of gateware, which cannot encrypt yet"))
+                .help("use model cards, or omit --encrypt"));
+        }
         let keys = self.keys.as_ref().map(|keys| keys.of(mac)).transpose()?;
+        let keys = keys.map(|keys| keys.demanding_encryption(self.encrypts));
         keys.as_ref().map_or(Ok(()), |keys| check_room(kind, unit, keys))?;
         let signers = self.policy.as_ref().map(|policy| policy.of(mac, unit));
         Ok(move |config: &mut Config| (config.keys, config.signers) = (keys, signers))
@@ -59,7 +70,7 @@ impl Demands {
         }
         let keys: CardFile = keys::read(file)?;
         let of = |unit: u16| {
-            let keys = keys.of(rack.mac(unit))?;
+            let keys = keys.of(rack.mac(unit))?.demanding_encryption(self.encrypts);
             let kind = rack.card(unit).and_then(|card| card.with(|card, _| card.kind()).ok());
             kind.map_or(Ok(()), |kind| check_room(kind, unit, &keys))?;
             Ok((unit, keys))

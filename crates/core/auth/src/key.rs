@@ -12,6 +12,7 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::cipher::CipherKey;
 use crate::sponge::{KEY_BYTES, Start, prf};
 use crate::tag::{Bound, Tag};
 
@@ -22,6 +23,7 @@ enum Step {
     Pair = 2,
     Claims = 3,
     Session = 4,
+    Cipher = 5,
 }
 
 /// Bytes of the longest input of a step.
@@ -122,10 +124,20 @@ impl PairKey {
 
     /// Tags the frames of one claim.
     pub fn session(&self, agreed: &Agreement) -> SessionKey {
+        SessionKey(Start::mac(&self.agreed(Step::Session, agreed)))
+    }
+
+    /// Encrypts and tags the frames of one claim. It is no key of [`session`](Self::session): whoever has one of the
+    /// two has nothing of the other.
+    pub fn cipher(&self, agreed: &Agreement) -> CipherKey {
+        CipherKey::new(*self.agreed(Step::Cipher, agreed))
+    }
+
+    fn agreed(&self, step: Step, agreed: &Agreement) -> Zeroizing<[u8; KEY_BYTES]> {
         let Agreement { host_nonce, card_nonce, boot, epoch } = agreed;
         let fields: [&[u8]; 4] =
             [&host_nonce.to_le_bytes(), &card_nonce.to_le_bytes(), &boot.to_le_bytes(), &epoch.to_le_bytes()];
-        SessionKey(Start::mac(&derive(&self.0, Step::Session, &fields)))
+        derive(&self.0, step, &fields)
     }
 }
 

@@ -242,13 +242,14 @@ fn pair(key: &[u8; 16], boot: u32, direction: Direction) -> (Sealer, Opener) {
 fn frames_are_opened_once_in_any_order() {
     let (mut sealer, mut opener) = pair(&KEY, 7, Direction::ToCard);
     let frames: Vec<_> = (0..100u8).map(|n| vec![n; HEAD + usize::from(n)]).collect();
-    let sealed: Vec<_> = frames.iter().map(|frame| sealer.seal(frame).expect("it is short")).collect();
+    let sealed: Vec<_> =
+        frames.iter().map(|frame| sealer.seal(&mut frame.clone(), HEAD).expect("it is short")).collect();
     // Neighbours overtake each other.
     for n in (0..100).map(|n| n ^ 3) {
-        opener.open(&frames[n], sealed[n].0, &sealed[n].1).expect("it is new and right");
+        opener.open(&frames[n], HEAD, sealed[n].0, &sealed[n].1).expect("it is new and right");
     }
     for (frame, (counter, tag)) in frames.iter().zip(&sealed) {
-        assert_eq!(opener.open(frame, *counter, tag), Err(Refused::Replay(Replay::Seen(*counter))));
+        assert_eq!(opener.open(frame, HEAD, *counter, tag), Err(Refused::Replay(Replay::Seen(*counter))));
     }
 }
 
@@ -259,9 +260,9 @@ fn frames_of_another_session_boot_or_direction_are_refused() {
         [(*b"another session.", 7, Direction::ToCard), (KEY, 8, Direction::ToCard), (KEY, 7, Direction::ToHost)]
     {
         let (mut sealer, _) = pair(&key, boot, direction);
-        let (counter, tag) = sealer.seal(&frame).expect("it is short");
+        let (counter, tag) = sealer.seal(&mut frame.clone(), HEAD).expect("it is short");
         let (_, mut opener) = pair(&KEY, 7, Direction::ToCard);
-        assert_eq!(opener.open(&frame, counter, &tag), Err(Refused::Tag));
+        assert_eq!(opener.open(&frame, HEAD, counter, &tag), Err(Refused::Tag));
     }
 }
 
@@ -270,15 +271,15 @@ fn frames_of_another_session_boot_or_direction_are_refused() {
 fn a_stranger_moves_no_window() {
     let (mut sealer, mut opener) = pair(&KEY, 7, Direction::ToCard);
     let frame = [1; HEAD];
-    let (counter, tag) = sealer.seal(&frame).expect("it is short");
+    let (counter, tag) = sealer.seal(&mut frame.clone(), HEAD).expect("it is short");
     for forged in [2, 5000, u64::MAX] {
-        assert_eq!(opener.open(&frame, forged, &tag), Err(Refused::Tag));
+        assert_eq!(opener.open(&frame, HEAD, forged, &tag), Err(Refused::Tag));
     }
     let long = vec![0; 65536];
-    assert_eq!(opener.open(&long, 2, &tag), Err(Refused::Long(65536)));
-    assert_eq!(sealer.seal(&long), None);
+    assert_eq!(opener.open(&long, HEAD, 2, &tag), Err(Refused::Long(65536)));
+    assert_eq!(sealer.seal(&mut long.clone(), HEAD), None);
     assert_eq!(opener.window().newest(), 0);
-    opener.open(&frame, counter, &tag).expect("it is still new");
+    opener.open(&frame, HEAD, counter, &tag).expect("it is still new");
 }
 
 /// Whichever bit of a tag is wrong.
@@ -286,11 +287,11 @@ fn a_stranger_moves_no_window() {
 fn each_bit_of_a_tag_counts() {
     let (mut sealer, mut opener) = pair(&KEY, 7, Direction::ToHost);
     let frame = [1; HEAD];
-    let (counter, tag) = sealer.seal(&frame).expect("it is short");
+    let (counter, tag) = sealer.seal(&mut frame.clone(), HEAD).expect("it is short");
     for bit in 0..128 {
         let mut wrong = tag;
         wrong.0[bit / 8] ^= 1 << (bit % 8);
-        assert_eq!(opener.open(&frame, counter, &wrong), Err(Refused::Tag), "bit {bit}");
+        assert_eq!(opener.open(&frame, HEAD, counter, &wrong), Err(Refused::Tag), "bit {bit}");
     }
-    opener.open(&frame, counter, &tag).expect("it is right");
+    opener.open(&frame, HEAD, counter, &tag).expect("it is right");
 }

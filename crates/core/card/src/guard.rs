@@ -9,11 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use rackloom_auth::{Agreement, Direction, Opener, PairKey, Refused, Sealer, Tag, host};
+use rackloom_auth::{Agreement, Direction, Opener, PairKey, Protection, Refused, Sealer, Tag, host};
 use rackloom_node::Frame;
 use rackloom_wire::rules::ClaimRule;
 use rackloom_wire::{
-    Counter, ErrorCode, FromBytes, HOSTS, Head, Kind, MacAddr, Packet, Refusal, Trailer, with_trailer,
+    Counter, ErrorCode, FromBytes, HOSTS, Head, Kind, MacAddr, Packet, Refusal, Trailer, in_session, open_bytes,
+    with_trailer,
 };
 
 use crate::keys::Keys;
@@ -31,10 +32,9 @@ pub struct Guard {
 #[derive(Debug)]
 struct Session {
     owner: MacAddr,
-    epoch: u16,
     /// What its key comes from.
     key: PairKey,
-    card_nonce: u64,
+    agreed: Agreement,
     sealer: Sealer,
     opener: Opener,
 }
@@ -97,8 +97,15 @@ impl Guard {
         self.pairs(host).is_some_and(|pairs| pairs.proven().is_some())
     }
 
-    /// Judges a frame that the card would take if it had no key.
-    pub fn judge(&mut self, boot: u32, head: &Head, trailer: Option<&Trailer<'_>>) -> Verdict {
+    /// Judges a frame that the card would take if it had no key. If its payload was encrypted, it is in `plain` once
+    /// the frame is taken.
+    pub fn judge(
+        &mut self,
+        boot: u32,
+        head: &Head,
+        trailer: Option<&Trailer<'_>>,
+        plain: &mut Option<Vec<u8>>,
+    ) -> Verdict {
         match (rule(head.kind), trailer) {
             (Rule::Open, _) => Verdict::Take { proven: false },
             (Rule::Cards, _) => Verdict::Ignore,
@@ -106,7 +113,7 @@ impl Guard {
             (Rule::Claims, None) if head.kind == Kind::SessionClaim => Verdict::NoKey,
             (_, None) => Verdict::Drop(Counter::AuthUntagged),
             (Rule::Claims, Some(trailer)) => self.open_claim(boot, head, trailer),
-            (Rule::Renews | Rule::Session, Some(trailer)) => self.open(head, trailer),
+            (Rule::Renews | Rule::Session, Some(trailer)) => self.open(head, trailer, plain),
         }
     }
 
@@ -124,10 +131,14 @@ impl Guard {
         }
     }
 
-    fn open(&mut self, head: &Head, trailer: &Trailer<'_>) -> Verdict {
+    fn open(&mut self, head: &Head, trailer: &Trailer<'_>, plain: &mut Option<Vec<u8>>) -> Verdict {
         let Some(session) = self.session_of(head) else { return Verdict::Drop(Counter::AuthUnknown) };
-        match session.opener.open(trailer.message, trailer.counter, &Tag(trailer.tag)) {
-            Ok(()) => Verdict::Take { proven: true },
+        let open = open_bytes(head.kind, trailer.message.len());
+        match session.opener.open(trailer.message, open, trailer.counter, &Tag(trailer.tag)) {
+            Ok(said) => {
+                *plain = said;
+                Verdict::Take { proven: true }
+            }
             Err(Refused::Replay(_)) => Verdict::Drop(Counter::AuthReplay),
             Err(Refused::Tag | Refused::Long(_)) => Verdict::Drop(Counter::AuthWrong),
         }
@@ -140,17 +151,20 @@ impl Guard {
         let is_senders = |s: &&mut Session| s.owner == head.src;
         let present = self.session.as_mut().filter(is_senders);
         let former = self.former.as_mut().filter(is_senders);
-        if former.as_ref().is_some_and(|s| has_epoch && s.epoch == head.epoch) { former } else { present.or(former) }
+        if former.as_ref().is_some_and(|s| has_epoch && s.agreed.epoch == head.epoch) {
+            former
+        } else {
+            present.or(former)
+        }
     }
 
-    /// A claim is granted: its session begins.
-    pub fn begin(&mut self, owner: MacAddr, agreed: &Agreement) {
+    /// A claim is granted: its session begins, encrypted if its host wants that.
+    pub fn begin(&mut self, owner: MacAddr, agreed: &Agreement, encrypts: bool) {
         let Some(key) = self.pairs(owner).and_then(Pairs::proven).cloned() else { return };
-        let tags = key.session(agreed);
-        let sealer = Sealer::new(tags.clone(), agreed.boot, Direction::ToHost);
-        let opener = Opener::new(tags, agreed.boot, Direction::ToCard);
-        let Agreement { card_nonce, epoch, .. } = *agreed;
-        self.session = Some(Session { owner, epoch, key, card_nonce, sealer, opener });
+        let keep: Protection = if encrypts { key.cipher(agreed).into() } else { key.session(agreed).into() };
+        let sealer = Sealer::new(keep.clone(), agreed.boot, Direction::ToHost);
+        let opener = Opener::new(keep, agreed.boot, Direction::ToCard);
+        self.session = Some(Session { owner, key, agreed: *agreed, sealer, opener });
     }
 
     /// The claim has ended.
@@ -162,7 +176,12 @@ impl Guard {
 
     /// The nonce that the card has drawn for the present claim.
     pub(crate) fn card_nonce(&self) -> Option<u64> {
-        self.session.as_ref().map(|s| s.card_nonce)
+        self.session.as_ref().map(|s| s.agreed.card_nonce)
+    }
+
+    /// Whether the present claim's frames are encrypted.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.session.as_ref().is_some_and(|s| s.sealer.encrypts())
     }
 
     /// The frame as it leaves: with a tag, if its receiver can check one and its kind has one.
@@ -181,9 +200,10 @@ impl Guard {
                 let dst = packet.head.dst;
                 let is_owners = |s: &&mut Session| s.owner == dst || (dst.is_group() && dst != HOSTS);
                 let mut sessions = [&mut self.session, &mut self.former].into_iter().flatten();
-                sessions.find(is_owners).and_then(|session| {
-                    let seal = |message: &[u8]| session.sealer.seal(message).map(|(counter, tag)| (counter, tag.0));
-                    with_trailer(&frame, 0, seal)
+                sessions.find(is_owners).and_then(|Session { sealer, .. }| {
+                    in_session(&frame, sealer.encrypts(), |message, open| {
+                        sealer.seal(message, open).map(|(counter, tag)| (counter, tag.0))
+                    })
                 })
             }
         };

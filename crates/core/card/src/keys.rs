@@ -15,6 +15,8 @@ pub struct Keys {
     hosts: BTreeMap<u16, u32>,
     /// Hosts whose key of this generation counts no more. They hear so.
     revoked: BTreeMap<u16, u32>,
+    /// Claims have to ask for encryption.
+    demands_encryption: bool,
 }
 
 /// Which keys of a host a card knows, each by its generation.
@@ -41,7 +43,7 @@ impl Keys {
     /// generation of the key of each. Of a host that is named twice the later generation counts.
     pub fn new(key: CardKey, hosts: impl IntoIterator<Item = (u16, u32)>) -> Self {
         let hosts = hosts.into_iter().take(HOSTS_MAX).collect();
-        Self { key, generation: 0, former: None, hosts, revoked: BTreeMap::new() }
+        Self { key, generation: 0, former: None, hosts, revoked: BTreeMap::new(), demands_encryption: false }
     }
 
     /// The card's key is of this generation. With a `former` one that of the generation before counts as well.
@@ -55,6 +57,17 @@ impl Keys {
     #[must_use]
     pub fn revoking(self, hosts: impl IntoIterator<Item = (u16, u32)>) -> Self {
         Self { revoked: hosts.into_iter().take(HOSTS_MAX).collect(), ..self }
+    }
+
+    /// Claims of hosts that do not encrypt are refused.
+    #[must_use]
+    pub fn demanding_encryption(self, demands_encryption: bool) -> Self {
+        Self { demands_encryption, ..self }
+    }
+
+    /// Whether claims have to ask for encryption.
+    pub const fn demands_encryption(&self) -> bool {
+        self.demands_encryption
     }
 
     /// The card's own keys, each with its generation: the newest first.

@@ -13,6 +13,8 @@ pub enum PlantedBug {
     LoseWrite,
     /// A card with a key takes frames whatever their tag, and without one.
     IgnoreTag,
+    /// A card with a key does not encrypt, whoever asks.
+    NeverEncrypt,
     /// A host whose key is revoked keeps the claim that it has.
     KeepRevoked,
     /// A key that is revoked counts as before.

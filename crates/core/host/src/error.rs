@@ -297,6 +297,11 @@ pub enum OpError {
         /// The card.
         card: CardName,
     },
+    /// This host encrypts, and the card does not.
+    Unencrypted {
+        /// The card.
+        card: CardName,
+    },
     /// The card is there, and answers no claim under the key that this host has for it.
     KeyIgnored {
         /// The card.
@@ -341,6 +346,7 @@ impl OpError {
             | Self::Peer { card, .. }
             | Self::AddressShared { card }
             | Self::NoKey { card }
+            | Self::Unencrypted { card }
             | Self::KeyIgnored { card, .. }
             | Self::Cancelled { card } => *card,
         }
@@ -378,6 +384,7 @@ impl OpError {
                  for one, by `rackloom key host`"
                     .to_owned()
             }
+            Self::Unencrypted { .. } => "it cannot encrypt, and this host does nothing without that".to_owned(),
             Self::KeyIgnored { generation: Some(generation), .. } => {
                 format!("it answers under keys of generation {generation}, and this host's file has none of that")
             }
@@ -387,6 +394,7 @@ impl OpError {
                 Time(*waited)
             ),
             Self::Refused { code: ErrorCode::KeyNeeded, .. } => "it asks for a key: give --key FILE".to_owned(),
+            Self::Refused { code: ErrorCode::EncryptionNeeded, .. } => "it asks for encryption: give --encrypt".to_owned(),
             Self::Refused { code: ErrorCode::KeyRevoked, .. } => "this host's key was revoked on it".to_owned(),
             Self::Refused { code, .. } => format!("refused: {}", code.meaning()),
             Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
@@ -451,6 +459,7 @@ impl OpError {
             | Self::NotAllowed { .. }
             | Self::Peer { .. }
             | Self::NoKey { .. }
+            | Self::Unencrypted { .. }
             | Self::KeyIgnored { .. }
             | Self::Cancelled { .. } => false,
         }

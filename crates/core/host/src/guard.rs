@@ -6,9 +6,12 @@
 //! Keys have generations, and so do these tags. A claim goes under the newest that this host has; a card that does not
 //! have it says so by its answer, which is under another one.
 
-use rackloom_auth::{Agreement, Bound, Direction, Opener, PairKey, Refused, Sealer, SessionKey, Tag};
+use rackloom_auth::{Agreement, Bound, Direction, Opener, PairKey, Protection, Refused, Sealer, SessionKey, Tag};
 use rackloom_node::Frame;
-use rackloom_wire::{ErrorCode, FromBytes, Grant, Kind, Packet, Refusal, Tagged, Trailer, with_trailer};
+use rackloom_wire::{
+    ErrorCode, FLAG_ENCRYPTED, FromBytes, Grant, Kind, Packet, Refusal, Tagged, Trailer, in_session, open_bytes,
+    with_trailer,
+};
 
 /// Keys and counters of one card.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Guard {
     asked: u32,
     /// Of the last claim that was granted.
     session: Option<(Sealer, Opener)>,
+    /// Sessions are encrypted, whatever the card says.
+    encrypts: bool,
 }
 
 #[derive(Debug)]
@@ -58,22 +63,46 @@ impl Forged {
 
 impl Guard {
     /// The guard of a card by its keys, the newest generation first; `None` if there are none.
-    pub(crate) fn new<'a>(keys: impl Iterator<Item = (u32, &'a PairKey)>) -> Option<Self> {
+    /// If it `encrypts`, what needs a session leaves encrypted or not at all.
+    pub(crate) fn new<'a>(keys: impl Iterator<Item = (u32, &'a PairKey)>, encrypts: bool) -> Option<Self> {
         let pair = |(generation, key): (u32, &PairKey)| Pair { generation, claims: key.claims(), key: key.clone() };
         let pairs: Vec<_> = keys.map(pair).collect();
-        let guard =
-            Self { pairs, asking: 0, granted: 0, answered: 0, unknown: None, boot: None, asked: 0, session: None };
+        let guard = Self {
+            pairs,
+            asking: 0,
+            granted: 0,
+            answered: 0,
+            unknown: None,
+            boot: None,
+            asked: 0,
+            session: None,
+            encrypts,
+        };
         (!guard.pairs.is_empty()).then_some(guard)
     }
 
-    /// The card is claimed: under the newest key, since it may have got that since it was claimed last.
-    pub(crate) const fn begin_claim(&mut self) {
+    /// The card is claimed: under the newest key, since it may have got that since it was claimed last. The claim's
+    /// flags.
+    pub(crate) const fn begin_claim(&mut self) -> u8 {
         (self.asking, self.unknown) = (0, None);
+        if self.encrypts { FLAG_ENCRYPTED } else { 0 }
     }
 
     /// A generation of keys that the card seems to have, and this host has not.
     pub(crate) const fn unknown(&self) -> Option<u32> {
         self.unknown
+    }
+
+    /// Whether such a frame may leave as it is: anybody may say it, and it has nothing of the claim.
+    pub(crate) const fn is_open(kind: Kind) -> bool {
+        matches!(
+            kind,
+            Kind::DiscoverySolicit
+                | Kind::SessionPing
+                | Kind::SessionCountersGet
+                | Kind::SessionManifestGet
+                | Kind::ImageData
+        )
     }
 
     /// A frame to the card as it leaves. `hint`: the boot number that it announces; `counter`: of this claim or
@@ -83,7 +112,7 @@ impl Guard {
         match head.kind {
             // Without a claim: the card may have forgotten the last one.
             Kind::SessionPing if head.epoch == 0 => None,
-            Kind::DiscoverySolicit | Kind::SessionCountersGet | Kind::SessionManifestGet | Kind::ImageData => None,
+            kind if kind != Kind::SessionPing && Self::is_open(kind) => None,
             Kind::SessionClaim | Kind::SessionRelease => {
                 self.asked = self.boot.unwrap_or(hint);
                 let (boot, direction) = (self.asked, Direction::ToCard);
@@ -94,13 +123,21 @@ impl Guard {
             }
             _ => {
                 let (sealer, _) = self.session.as_mut()?;
-                with_trailer(frame, 0, |message| sealer.seal(message).map(|(counter, tag)| (counter, tag.0)))
+                in_session(frame, sealer.encrypts(), |message, open| {
+                    sealer.seal(message, open).map(|(counter, tag)| (counter, tag.0))
+                })
             }
         }
     }
 
-    /// Whether the card has sent this.
-    pub(crate) fn open(&mut self, tagged: &Tagged<'_>, trailer: &Trailer<'_>, forged: &mut Forged) -> bool {
+    /// Whether the card has sent this. If its payload was encrypted, it is in `plain` then.
+    pub(crate) fn open(
+        &mut self,
+        tagged: &Tagged<'_>,
+        trailer: &Trailer<'_>,
+        forged: &mut Forged,
+        plain: &mut Option<Vec<u8>>,
+    ) -> bool {
         let packet = &tagged.packet;
         let right = match packet.head.kind {
             Kind::SessionGrant | Kind::SessionReleased | Kind::SessionRefuse => {
@@ -108,7 +145,10 @@ impl Guard {
                 self.open_answer(packet.head.kind, boot, trailer)
             }
             _ => match &mut self.session {
-                Some((_, opener)) => opener.open(trailer.message, trailer.counter, &Tag(trailer.tag)),
+                Some((_, opener)) => {
+                    let open = open_bytes(packet.head.kind, trailer.message.len());
+                    opener.open(trailer.message, open, trailer.counter, &Tag(trailer.tag)).map(|said| *plain = said)
+                }
                 None => Err(Refused::Tag),
             },
         };
@@ -145,13 +185,25 @@ impl Guard {
         is_older || is_other
     }
 
+    /// Whether a grant with these flags is as this host asked: it is encrypted, or need not be.
+    pub(crate) const fn agrees(&self, granted: u8) -> bool {
+        !self.encrypts || granted & FLAG_ENCRYPTED != 0
+    }
+
+    /// The session will be as the card wants it.
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) const fn follow(&mut self, granted: u8) {
+        self.encrypts = granted & FLAG_ENCRYPTED != 0;
+    }
+
     /// A claim is granted: its session begins.
     pub(crate) fn begin(&mut self, agreed: &Agreement) {
         self.granted = self.asking;
-        let key = self.pairs[self.granted].key.session(agreed);
+        let key = &self.pairs[self.granted].key;
+        let keep: Protection = if self.encrypts { key.cipher(agreed).into() } else { key.session(agreed).into() };
         self.boot = Some(agreed.boot);
-        let sealer = Sealer::new(key.clone(), agreed.boot, Direction::ToCard);
-        self.session = Some((sealer, Opener::new(key, agreed.boot, Direction::ToHost)));
+        let sealer = Sealer::new(keep.clone(), agreed.boot, Direction::ToCard);
+        self.session = Some((sealer, Opener::new(keep, agreed.boot, Direction::ToHost)));
     }
 }
 

@@ -321,9 +321,9 @@ impl Job {
             if matches!(why, OpError::Deadline { .. }) {
                 self.again.insert(card);
             }
-            let is_absurd = matches!(why, OpError::Absurd { .. });
+            let is_useless = matches!(why, OpError::Absurd { .. } | OpError::Unencrypted { .. });
             self.lose(card, why, out);
-            if is_absurd {
+            if is_useless {
                 self.members.insert(card, Member::Refusing);
             }
             return;

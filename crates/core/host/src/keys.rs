@@ -16,6 +16,8 @@ pub struct Keys {
     former: BTreeMap<MacAddr, PairKey>,
     /// Where its counter of claims begins.
     claims_from: u64,
+    /// Sessions are encrypted.
+    encrypts: bool,
 }
 
 impl Keys {
@@ -23,7 +25,7 @@ impl Keys {
     /// day in nanoseconds: claims are counted from there by the host's clock, so that the counter does not go back when
     /// the host starts again.
     pub const fn new(number: u16, pairs: BTreeMap<MacAddr, PairKey>, claims_from: u64) -> Self {
-        Self { number, generation: 0, pairs, former: BTreeMap::new(), claims_from }
+        Self { number, generation: 0, pairs, former: BTreeMap::new(), claims_from, encrypts: false }
     }
 
     /// The keys are of this generation. Those of the generation before are for cards that do not have the newer ones
@@ -31,6 +33,17 @@ impl Keys {
     #[must_use]
     pub fn of_generation(self, generation: u32, former: BTreeMap<MacAddr, PairKey>) -> Self {
         Self { generation, former: if generation > 0 { former } else { BTreeMap::new() }, ..self }
+    }
+
+    /// Sessions are encrypted if this says so: then a card that cannot do that is of no use.
+    #[must_use]
+    pub fn encrypting(self, encrypts: bool) -> Self {
+        Self { encrypts, ..self }
+    }
+
+    /// Whether sessions are encrypted.
+    pub const fn encrypts(&self) -> bool {
+        self.encrypts
     }
 
     /// An address of this host for one of its programs.

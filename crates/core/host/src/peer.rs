@@ -48,7 +48,7 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(info: CardInfo, now: Instant, patience: &Patience, next_seq: u32, keys: Option<&Keys>) -> Self {
         Self {
-            guard: keys.and_then(|keys| Guard::new(keys.of(info.mac))),
+            guard: keys.and_then(|keys| Guard::new(keys.of(info.mac), keys.encrypts())),
             boots: Boots::new(info.boot, next_seq),
             info,
             state: PeerState::Up,

@@ -5,4 +5,6 @@
 pub enum PlantedBug {
     /// A host with keys takes frames in a card's name whatever their tag, and without one.
     IgnoreTag,
+    /// A host that encrypts goes on without that if a card does not.
+    GoOnInClear,
 }

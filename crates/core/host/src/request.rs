@@ -20,13 +20,14 @@ pub(crate) struct Request {
 /// What is asked.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    /// `renewals`: how often the nonce was spent and another was drawn.
+    /// `renewals`: how often the nonce was spent and another was drawn; `flags`: of the frame.
     Claim {
         nonce: u64,
         options: ClaimOptions,
         group: u16,
         epoch: u16,
         bulk: u16,
+        flags: u8,
         renewals: u8,
     },
     Release {
@@ -101,7 +102,7 @@ impl Request {
         self.timer.resent(now);
         let head = |kind, epoch, addr| Head { dst: card, src: host, kind, flags: 0, epoch, seq: self.seq, addr };
         match &self.ask {
-            Ask::Claim { nonce, options, group, epoch, bulk, .. } => {
+            Ask::Claim { nonce, options, group, epoch, bulk, flags, .. } => {
                 let body = Claim {
                     nonce: U64::new(*nonce),
                     lease_ms: U32::new(u32::try_from(options.lease.as_millis()).unwrap_or(u32::MAX)),
@@ -109,7 +110,7 @@ impl Request {
                     scrub: options.scrub.into(),
                     beats: u8::try_from(bulk / BEAT).expect("at most 140"),
                 };
-                head(Kind::SessionClaim, *epoch, 0).frame(&[body.as_bytes()])
+                Head { flags: *flags, ..head(Kind::SessionClaim, *epoch, 0) }.frame(&[body.as_bytes()])
             }
             Ask::Release { epoch, scrub } => {
                 let body = Release { scrub: (*scrub).into(), reserved: [0; 7] };

@@ -11,7 +11,7 @@ use rackloom_host::{ClaimOptions, Config, DownReason, Event, Keys, Outcome};
 use rackloom_node::{Duration, Frame, Node};
 use rackloom_wire::{
     Announce, AnnounceReason, CardKind, CardState, Claim, ErrorCode, FromBytes, Grant, Head, IntoBytes, Kind, MacAddr,
-    Packet, Pong, Proof, Refusal, Scrub, Tagged, U16, U32, U64, with_trailer,
+    Packet, Pong, Proof, Refusal, Scrub, Tagged, U16, U32, U64, in_session, with_trailer,
 };
 
 const BOOT: u32 = 1;
@@ -90,7 +90,7 @@ fn generation_of(claim: &Frame) -> u32 {
 }
 
 fn sealed(sealer: &mut Sealer, frame: &Frame) -> Frame {
-    with_trailer(frame, 0, |message| sealer.seal(message).map(|(counter, tag)| (counter, tag.0))).unwrap()
+    in_session(frame, false, |message, open| sealer.seal(message, open).map(|(counter, tag)| (counter, tag.0))).unwrap()
 }
 
 fn hear(bench: &mut Bench, frame: Frame) {

@@ -42,7 +42,7 @@ pub use packet::{Head, Packet};
 pub use parse_error::{Ipv6Error, ParseError};
 pub use pause::{MAC_CONTROL, Pause};
 pub use ranges::{missing_report, parse_missing};
-pub use tagged::{Tagged, Trailer, with_trailer};
+pub use tagged::{Tagged, Trailer, in_session, open_bytes, with_trailer};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{
     FromBytes, IntoBytes,

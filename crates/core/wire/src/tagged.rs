@@ -8,7 +8,7 @@ use bytes::Bytes;
 use zerocopy::byteorder::network_endian::{U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::{AuthTrailer, FLAG_AUTH, Frame, HEADER_END, Packet, ParseError};
+use crate::{AuthTrailer, FLAG_AUTH, FLAG_ENCRYPTED, Frame, HEADER_END, Kind, Packet, ParseError};
 
 /// A frame taken apart that may have a trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +58,52 @@ impl<'a> Tagged<'a> {
 pub fn with_trailer(
     frame: &[u8],
     generation: u32,
-    seal: impl FnOnce(&[u8]) -> Option<(u64, [u8; 16])>,
+    seal: impl FnOnce(&mut [u8]) -> Option<(u64, [u8; 16])>,
+) -> Option<Bytes> {
+    trailed(frame, FLAG_AUTH, generation, seal)
+}
+
+/// The same in a session. If it `encrypts`, `seal` does so with what stands behind the number of bytes that it gets.
+///
+/// # Panics
+/// See [`with_trailer`].
+pub fn in_session(
+    frame: &[u8],
+    encrypts: bool,
+    seal: impl FnOnce(&mut [u8], usize) -> Option<(u64, [u8; 16])>,
+) -> Option<Bytes> {
+    let kind = Packet::parse(frame).expect("a frame of ours without a trailer").head.kind;
+    let flags = if encrypts && !is_hint(kind) { FLAG_AUTH | FLAG_ENCRYPTED } else { FLAG_AUTH };
+    trailed(frame, flags, 0, |message| {
+        let open = open_bytes(kind, message.len());
+        seal(message, open)
+    })
+}
+
+/// How many bytes of such a frame can be read in a session that is encrypted; `length`: up to the end of its payload.
+/// The receiver knows it by the kind, whatever the flags say.
+pub const fn open_bytes(kind: Kind, length: usize) -> usize {
+    if is_hint(kind) { length } else { HEADER_END as usize }
+}
+
+/// What a card or a host says that has no session as well: a program that has started again under its address reads it
+/// without the key of the session before.
+const fn is_hint(kind: Kind) -> bool {
+    matches!(kind, Kind::DiscoveryAnnounce | Kind::DiscoveryGoodbye | Kind::SessionPing | Kind::SessionPong)
+}
+
+fn trailed(
+    frame: &[u8],
+    flags: u8,
+    generation: u32,
+    seal: impl FnOnce(&mut [u8]) -> Option<(u64, [u8; 16])>,
 ) -> Option<Bytes> {
     let length = Packet::parse(frame).expect("a frame of ours without a trailer").payload.len();
     let end = usize::from(HEADER_END) + length;
     let mut out = Vec::with_capacity(end + size_of::<AuthTrailer>());
     out.extend_from_slice(&frame[..end]);
-    out[VERSION_FLAGS] |= FLAG_AUTH;
-    let (counter, tag) = seal(&out)?;
+    out[VERSION_FLAGS] |= flags;
+    let (counter, tag) = seal(&mut out)?;
     out.extend_from_slice(AuthTrailer { key: U32::new(generation), counter: U64::new(counter), tag }.as_bytes());
     Some(Bytes::from(out))
 }

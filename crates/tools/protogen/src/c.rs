@@ -29,7 +29,7 @@ pub(crate) fn emit(p: &Family) -> Option<(&str, String)> {
         put(&mut o, &format!("#define {x}{name}_HI 0x{}u\n#define {x}{name}_LO 0x{}u", &hex[..4], &hex[4..]));
     }
     put(&mut o, &format!("\n// Flags, in the frame's word {x}KIND_WORD."));
-    for f in &p.flags {
+    for f in p.gateware_flags() {
         comment(&mut o, &f.doc);
         put(&mut o, &format!("#define {x}FLAG_{} 0x{:08X}u", f.name, 1 << (8 + f.bit)));
     }

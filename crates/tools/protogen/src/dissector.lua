@@ -113,6 +113,7 @@ local function register(family)
   field("text", ProtoField.string, "text", base.UNICODE, "Bytes of a text.")
   field("counter", ProtoField.uint64, "counter", base.DEC, nil, nil, "A card's counter.")
   field("auth", ProtoField.bytes, "auth trailer", base.SPACE, "Key id, counter and tag of an authenticated frame.")
+  field("ciphertext", ProtoField.bytes, "ciphertext", base.SPACE, "A payload that is encrypted.")
   field("extra", ProtoField.bytes, "extra", base.SPACE, "Payload beyond what the kind has.")
   field("padding", ProtoField.bytes, "padding", base.SPACE, "What fills the frame up to Ethernet's minimum.")
   field("undecoded", ProtoField.bytes, "undecoded", base.SPACE, "Bytes of a frame that cannot be read.")
@@ -215,8 +216,16 @@ local function register(family)
     end
   end
 
-  function Frame:payload(kind, at, stop)
-    if kind.payload == "bytes" then
+  -- Whether the payload of this kind is encrypted, by the flags that are set.
+  local function is_ciphertext(kind, set)
+    local cipher = family.cipher
+    return cipher and set.trailer and set[cipher.flag] and not cipher.clear[kind.payload]
+  end
+
+  function Frame:payload(kind, at, stop, set)
+    if is_ciphertext(kind, set) then
+      self:bytes(self.tree, "ciphertext", at, stop)
+    elseif kind.payload == "bytes" then
       self:bytes(self.tree, "data", at, stop)
     elseif kind.payload == "text" then
       self:bytes(self.tree, "text", at, stop)
@@ -304,6 +313,13 @@ local function register(family)
     local kind = kinds[number]
     local name = kind and kind.name or ("%s.%d"):format(space, number)
     local bits = tvb(0, 1):bitfield(4, 4)
+    local function is_set(mask)
+      return math.floor(bits / mask) % 2 == 1
+    end
+    local set = { trailer = is_set(family.trailer_mask) }
+    for _, f in ipairs(family.flags) do
+      set[f.name] = is_set(f.mask)
+    end
     tree:append_text(", " .. name)
     pinfo.cols.info = ("%s%s length %d%s%s"):format(name, table.concat(shown), length,
       bits ~= 0 and (" flags 0x%x"):format(bits) or "", fault and " [" .. fault .. "]" or "")
@@ -320,12 +336,12 @@ local function register(family)
     if kind then
       tree:add(fields.name, tvb(1, 1), name):set_generated()
       tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
-      frame:payload(kind, header.size, stop)
+      frame:payload(kind, header.size, stop, set)
     else
       frame:fault(experts.kind, ("no kind %d of %s"):format(number, family.ipv6 and space or "EtherType " .. space))
       frame:bytes(tree, "undecoded", header.size, stop)
     end
-    if math.floor(bits / family.trailer_mask) % 2 == 1 and stop + trailer.size <= have then
+    if set.trailer and stop + trailer.size <= have then
       if stop + trailer.size <= frame.held then
         local branch = tree:add(fields.auth, tvb(stop, trailer.size))
         frame:struct(branch, trailer, trailer.name .. ".", stop)

@@ -27,6 +27,11 @@ fn tables(o: &mut String, p: &Family) {
     put(o, &format!("  {{\n    filter = \"{}\", title = \"{}\",", about.names.filter, camel(&about.names.filter)));
     put(o, &format!("    version = {}, header = \"{}\",", about.version, about.header));
     put(o, &format!("    trailer = \"{}\", trailer_mask = 0x{:x},", about.trailer.of, 1 << p.trailer_bit()));
+    if let Some(cipher) = &about.trailer.cipher {
+        let clear: Vec<_> = cipher.clear.iter().map(|name| format!("{name} = true")).collect();
+        let flag = quote(&cipher.flag.to_lowercase());
+        put(o, &format!("    cipher = {{ flag = {flag}, clear = {{ {} }} }},", clear.join(", ")));
+    }
     if let Some(ipv6) = &about.ipv6 {
         let (next, hops, subnet) = (ipv6.next_header, ipv6.hop_limit, ipv6.subnet.0);
         put(o, &format!("    ipv6 = {{ next_header = {next}, hop_limit = {hops}, subnet = \"{subnet:016x}\" }},"));

@@ -23,7 +23,7 @@ fn tables(o: &mut String, p: &Family) {
     put(o, &format!("\n{} = Family(", about.name.to_uppercase()));
     numbers(o, "consts", p.consts.iter().map(|c| (c.name.as_str(), c.number())));
     numbers(o, "addresses", p.addresses.iter().map(|a| (a.name.as_str(), format!("0x{}", a.hex()))));
-    numbers(o, "flags", p.flags.iter().map(|f| (f.name.as_str(), (1 << f.bit).to_string())));
+    numbers(o, "flags", p.gateware_flags().map(|f| (f.name.as_str(), (1 << f.bit).to_string())));
     put(o, "    enums={");
     for e in &p.enums {
         let values: Vec<_> = e.in_gateware().map(|v| format!("\"{}\": {}", v.name, v.value)).collect();

@@ -39,7 +39,7 @@ pub(crate) fn emit(p: &Family) -> String {
         put(&mut o, &format!("  localparam mac_addr_t {}Addr = 48'h{hex};", camel(&a.name)));
     }
     put(&mut o, "\n  // Flags, bits of the low half of version_flags.");
-    for f in &p.flags {
+    for f in p.gateware_flags() {
         comment(&mut o, &f.doc);
         put(&mut o, &format!("  localparam logic [3:0] Flag{} = 4'h{:x};", camel(&f.name), 1 << f.bit));
     }

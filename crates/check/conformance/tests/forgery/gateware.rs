@@ -14,8 +14,15 @@ use rackloom_wire::Counter;
 use crate::segment::{Segment, Shape, Task, stranger};
 use crate::{DEEDS, named};
 
-pub const SHAPE: Shape =
-    Shape { kinds: [Kind::Rtl, Kind::Model], workers: 1, job: Task::Add, tiles: 2, elements: 20, planted: 0 };
+pub const SHAPE: Shape = Shape {
+    kinds: [Kind::Rtl, Kind::Model],
+    workers: 1,
+    job: Task::Add,
+    tiles: 2,
+    elements: 20,
+    planted: 0,
+    encrypts: false,
+};
 /// Needs another card at work.
 const TWO_CARDS: &str = "each frame to the other card";
 /// Its place among the cards.

@@ -18,7 +18,7 @@ const BASE: u64 = 1 << 20;
 const SHAPES: [Shape; 3] = [Shape::MODELS, beside(Kind::Rtl, Kind::Model), beside(Kind::Model, Kind::Rtl)];
 
 const fn beside(first: Kind, second: Kind) -> Shape {
-    Shape { kinds: [first, second], workers: 2, job: Task::Add, tiles: 2, elements: 20, planted: 0 }
+    Shape { kinds: [first, second], workers: 2, job: Task::Add, tiles: 2, elements: 20, planted: 0, encrypts: false }
 }
 
 fn rack(generation: u32) -> RackKey {

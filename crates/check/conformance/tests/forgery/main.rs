@@ -3,6 +3,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod claimant;
+mod encrypted;
 mod gateware;
 mod generations;
 mod mixed;
@@ -53,7 +54,12 @@ pub fn end_of(events: &[Event], op: OpId) -> Option<Result<(), OpError>> {
 
 #[test]
 fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
-    let mut calm = Segment::new(1);
+    attack_with_all(Shape::MODELS);
+}
+
+/// A job under each attack.
+pub fn attack_with_all(shape: Shape) {
+    let mut calm = Segment::of(shape, 1);
     let took = calm.run(None).unwrap();
     let done = deeds(&calm);
     assert_eq!(
@@ -65,7 +71,7 @@ fn no_attack_makes_a_result_wrong_or_does_anything_and_counters_name_it() {
     let mut failed = Vec::new();
     for attack in ATTACKS {
         let Attack { name, seen, .. } = attack;
-        let (mut segment, mut stranger) = (Segment::new(1), stranger(1));
+        let (mut segment, mut stranger) = (Segment::of(shape, 1), stranger(1));
         let mut upon = |frame: &Frame| {
             stranger.hear(frame);
             stranger.attack(attack)

@@ -18,7 +18,7 @@ fn deeds(segment: &mut Segment) -> [u64; 4] {
 }
 
 /// What a job comes to that nobody disturbs.
-fn calm(shape: Shape) -> [u64; 4] {
+pub fn calm(shape: Shape) -> [u64; 4] {
     let mut segment = Segment::of(shape, 1);
     segment.run(None).unwrap();
     deeds(&mut segment)
@@ -26,7 +26,7 @@ fn calm(shape: Shape) -> [u64; 4] {
 
 /// A job whose results are compared, under attacks, loss and restarts that the seed decides. If no frame is lost, none
 /// comes twice, and the cards do no more than in a `calm` one.
-fn job(shape: Shape, calm: [u64; 4], seed: u64) {
+pub fn job(shape: Shape, calm: [u64; 4], seed: u64) {
     let mut rng = Rng::new(seed ^ 0xA77A_C4ED);
     let mut segment = Segment::of(shape, seed);
     segment.loss = if rng.chance(0.5) { 0.05 } else { 0.0 };

@@ -36,12 +36,21 @@ pub struct Shape {
     pub elements: usize,
     /// A bug of the cards of gateware, of those of `rl_planted`; 0: none.
     pub planted: u8,
+    /// The host encrypts.
+    pub encrypts: bool,
 }
 
 impl Shape {
     /// Model cards, with several frames for each tile in each direction.
-    pub const MODELS: Self =
-        Self { kinds: [Kind::Model; 2], workers: 2, job: Task::Hash, tiles: 6, elements: 500, planted: 0 };
+    pub const MODELS: Self = Self {
+        kinds: [Kind::Model; 2],
+        workers: 2,
+        job: Task::Hash,
+        tiles: 6,
+        elements: 500,
+        planted: 0,
+        encrypts: false,
+    };
 }
 
 /// What a job computes, with a role of its own.
@@ -108,7 +117,7 @@ impl Segment {
         let mut segment = Self {
             shape,
             now: Instant::ZERO,
-            host: host(seed, 1 << 40),
+            host: host(seed, 1 << 40, shape.encrypts),
             cards: Vec::new(),
             beside: None,
             log: Vec::new(),
@@ -125,12 +134,18 @@ impl Segment {
 
     /// Power comes back: other boots, and an empty memory.
     pub fn restart_cards(&mut self) {
+        self.restart_cards_with(|_| {});
+    }
+
+    /// The same with something else in their configuration.
+    pub fn restart_cards_with(&mut self, change: impl Fn(&mut CardConfig)) {
         self.boots += 1;
         let (boot, shape) = (self.boots, self.shape);
         let card = |(unit, mac): (usize, MacAddr)| {
             let mut config = CardConfig::new(mac, Pace::Virtual);
             (config.unit, config.memory, config.boot, config.seed) = (unit as u16, 4 << 20, boot, boot.into());
             config.keys = Some(Keyring::of_card(mac, [HOST]));
+            change(&mut config);
             let mut card = Maker::shared().make(shape.kinds[unit], config).unwrap();
             if let AnyCard::Rtl(card) = &mut card {
                 card.plant(shape.planted);
@@ -143,7 +158,7 @@ impl Segment {
     /// The host's program ends and starts again, with the same address.
     pub fn restart_host(&mut self) {
         self.hosts += 1;
-        self.host = host(self.hosts, (1 << 40) + self.now.as_nanos());
+        self.host = host(self.hosts, (1 << 40) + self.now.as_nanos(), self.shape.encrypts);
     }
 
     /// The counters of a card, as it tells them to anybody.
@@ -304,8 +319,8 @@ impl Segment {
     }
 }
 
-fn host(seed: u64, claims_from: u64) -> Host {
-    let keys = keyring().of_host(HOST, claims_from);
+fn host(seed: u64, claims_from: u64, encrypts: bool) -> Host {
+    let keys = keyring().of_host(HOST, claims_from).encrypting(encrypts);
     let mut config = Config::simulated(keys.address([0; 3]), seed, 10_000_000_000);
     config.keys = Some(keys);
     Host::new(config)

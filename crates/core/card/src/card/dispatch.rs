@@ -168,6 +168,9 @@ impl Card {
         if self.is_faulty() {
             return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::MemoryFault, 0);
         }
+        if self.needs_encryption(head) {
+            return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::EncryptionNeeded, 0);
+        }
         match self.session.judge(now, head, body) {
             Verdict::No(code, holder, detail) => {
                 self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);
@@ -197,6 +200,7 @@ impl Card {
             boot: U32::new(self.shell.config.boot),
         };
         let answer = self.shell.head(claim.owner, Kind::SessionGrant, claim.epoch, seq);
+        let answer = Head { flags: self.grant_flags(), ..answer };
         match self.proof() {
             None => self.shell.send(answer, &[grant.as_bytes()]),
             Some((proof, said)) => self.shell.send(answer, &[grant.as_bytes(), proof.as_bytes(), said.as_bytes()]),

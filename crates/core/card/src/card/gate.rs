@@ -2,12 +2,14 @@
 
 use rackloom_auth::Agreement;
 use rackloom_node::{Frame, Instant};
-use rackloom_wire::{Announce, AnnounceReason, Counter, ErrorCode, FLAG_AUTH, Head, Kind, MacAddr, Packet, Proof, U64};
+use rackloom_wire::{
+    Announce, AnnounceReason, Counter, ErrorCode, FLAG_AUTH, FLAG_ENCRYPTED, Head, Kind, MacAddr, Packet, Proof, U64,
+};
 
 use super::Card;
 use crate::analyzer::{Claimed, Filter};
 use crate::discovery;
-use crate::guard::Verdict;
+use crate::guard::{Guard, Verdict};
 use crate::session::Claim;
 use crate::{Keys, ReleaseReason};
 
@@ -20,9 +22,10 @@ impl Card {
 
     /// A frame has come in on port 0.
     pub(super) fn handle_control(&mut self, now: Instant, frame: &Frame) {
+        let mut plain = None;
         let judged = match self.guard {
             None => self.filter().analyze(frame).map(Some),
-            Some(_) => self.judge(frame),
+            Some(_) => self.judge(frame, &mut plain),
         };
         match judged {
             Ok(Some(packet)) => self.dispatch(now, frame, &packet),
@@ -32,12 +35,13 @@ impl Card {
         self.settle(now);
     }
 
-    /// What the guard lets through; flag AUTH of it says whether a tag has proven its sender.
-    fn judge<'a>(&mut self, frame: &'a Frame) -> Result<Option<Packet<'a>>, Counter> {
+    /// What the guard lets through; flag AUTH of it says whether a tag has proven its sender. A payload that was
+    /// encrypted comes from `plain`.
+    fn judge<'a>(&mut self, frame: &'a Frame, plain: &'a mut Option<Vec<u8>>) -> Result<Option<Packet<'a>>, Counter> {
         let tagged = self.filter().analyze_tagged(frame)?;
         let (mut packet, boot) = (tagged.packet, self.shell.config.boot);
         let Some(guard) = &mut self.guard else { return Ok(Some(packet)) };
-        match guard.judge(boot, &packet.head, tagged.trailer.as_ref()) {
+        match guard.judge(boot, &packet.head, tagged.trailer.as_ref(), plain) {
             Verdict::Drop(_) if self.ignores_tags() => packet.head.flags |= FLAG_AUTH,
             Verdict::Drop(counter) => return Err(counter),
             Verdict::Ignore => return Ok(None),
@@ -59,6 +63,7 @@ impl Card {
             Verdict::Take { proven: true } => packet.head.flags |= FLAG_AUTH,
             Verdict::Take { proven: false } => packet.head.flags &= !FLAG_AUTH,
         }
+        packet.payload = plain.as_deref().unwrap_or(packet.payload);
         Ok(Some(packet))
     }
 
@@ -111,11 +116,25 @@ impl Card {
     }
 
     /// A claim is granted: under keys a session begins, with a nonce of this card's.
-    pub(super) fn begin_session(&mut self, claim: &Claim) {
+    pub(super) fn begin_session(&mut self, claim: &Claim, encrypts: bool) {
         if let Some(guard) = &mut self.guard {
             let (card_nonce, boot) = (self.shell.rng.next_u64(), self.shell.config.boot);
-            guard.begin(claim.owner, &Agreement { host_nonce: claim.nonce, card_nonce, boot, epoch: claim.epoch });
+            let agreed = Agreement { host_nonce: claim.nonce, card_nonce, boot, epoch: claim.epoch };
+            #[cfg(feature = "planted-bugs")]
+            let encrypts = encrypts && self.shell.config.planted != Some(crate::PlantedBug::NeverEncrypt);
+            guard.begin(claim.owner, &agreed, encrypts);
         }
+    }
+
+    /// Whether a claim is refused because its host would go on without encryption.
+    pub(super) fn needs_encryption(&self, asked: &Head) -> bool {
+        let demands = self.shell.config.keys.as_ref().is_some_and(Keys::demands_encryption);
+        demands && asked.flags & FLAG_ENCRYPTED == 0
+    }
+
+    /// Flags of a grant beside the tag's.
+    pub(super) fn grant_flags(&self) -> u8 {
+        if self.guard.as_ref().is_some_and(Guard::encrypts) { FLAG_ENCRYPTED } else { 0 }
     }
 
     /// Who gets announcements of its own, under a tag.

@@ -2,7 +2,7 @@
 //! the card, and it serves whatever needs no claim.
 
 use rackloom_node::Instant;
-use rackloom_wire::{BEAT, Counter, ROLE_PRIVATE};
+use rackloom_wire::{BEAT, Counter, FLAG_ENCRYPTED, ROLE_PRIVATE};
 
 use super::Card;
 use crate::CardEvent;
@@ -54,7 +54,7 @@ impl Card {
         // A tag takes some of a frame's room.
         let most = self.shell.config.bulk - if self.guard.is_some() { BEAT } else { 0 };
         let claim = self.session.grant(now, &head, &body, most);
-        self.begin_session(&claim);
+        self.begin_session(&claim, head.flags & FLAG_ENCRYPTED != 0);
         self.shell.counters.inc(Counter::Claims);
         self.shell.event(CardEvent::Claimed { owner: claim.owner, epoch: claim.epoch });
         self.tell_change();

@@ -15,6 +15,7 @@ use crate::card_info::CardInfo;
 use crate::config::ClaimOptions;
 use crate::error::{CardName, OpError};
 use crate::event::{Event, OpId, Outcome};
+use crate::guard::Guard;
 use crate::launcher::Launch;
 use crate::loader::{Commit, Loader};
 use crate::peer::PeerState;
@@ -64,13 +65,12 @@ impl Host {
             let card = self.name(card);
             return self.failed(OpError::AddressShared { card });
         }
-        if let Some(guard) = self.peers.get_mut(&card).and_then(|p| p.guard.as_mut()) {
-            guard.begin_claim();
-        }
+        let guard = self.peers.get_mut(&card).and_then(|p| p.guard.as_mut());
+        let flags = guard.map_or(0, Guard::begin_claim);
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let (epoch, most) = self.peers.get(&card).map_or((0, u16::MAX), |p| (p.last_epoch, p.bulk_max));
         let bulk = self.config.bulk.min(most) - self.tag_room();
-        self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk, renewals: 0 })
+        self.request(now, card, Ask::Claim { nonce, options, group, epoch, bulk, flags, renewals: 0 })
     }
 
     /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under

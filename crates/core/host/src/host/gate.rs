@@ -9,6 +9,7 @@ use super::state::Source;
 use crate::card_info::CardInfo;
 use crate::event::Event;
 use crate::guard::{Forged, Guard};
+use crate::keys::Keys;
 use crate::peer::PeerState;
 
 impl Host {
@@ -27,20 +28,28 @@ impl Host {
         if self.has_keys() { rackloom_wire::BEAT } else { 0 }
     }
 
-    /// A frame as it leaves.
-    pub(super) fn seal(&mut self, now: Instant, frame: Frame) -> Frame {
-        let Some(keys) = &self.config.keys else { return frame };
+    /// A frame as it leaves. A host that encrypts sends nothing of a claim that is not sealed: then this is `None`.
+    pub(super) fn seal(&mut self, now: Instant, frame: Frame) -> Option<Frame> {
+        let Some(encrypts) = self.config.keys.as_ref().map(Keys::encrypts) else { return Some(frame) };
+        let is_open = |frame: &Frame| Packet::parse(frame).is_ok_and(|p| Guard::is_open(p.head.kind));
+        let sealed = self.try_seal(now, &frame);
+        sealed.or_else(|| Some(frame).filter(|frame| !encrypts || is_open(frame)))
+    }
+
+    fn try_seal(&mut self, now: Instant, frame: &Frame) -> Option<Frame> {
+        let keys = self.config.keys.as_ref()?;
         let dst = MacAddr(frame[..6].try_into().expect("a frame has addresses"));
-        let Some(peer) = self.peers.get_mut(&dst) else { return frame };
-        let Some(guard) = &mut peer.guard else { return frame };
+        let peer = self.peers.get_mut(&dst)?;
+        let guard = peer.guard.as_mut()?;
         // By the time of day, and in any case above the last.
         let counter = keys.claims_from().saturating_add(now.as_nanos()).max(self.claims.saturating_add(1));
         self.claims = counter;
-        guard.seal(&frame, peer.info.boot, counter).unwrap_or(frame)
+        guard.seal(frame, peer.info.boot, counter)
     }
 
-    /// Takes a frame apart that has come. Flag AUTH of what is taken says whether a tag has proven its sender.
-    pub(super) fn open<'a>(&mut self, frame: &'a Frame) -> Option<Packet<'a>> {
+    /// Takes a frame apart that has come. Flag AUTH of what is taken says whether a tag has proven its sender. A
+    /// payload that was encrypted comes from `plain`.
+    pub(super) fn open<'a>(&mut self, frame: &'a Frame, plain: &'a mut Option<Vec<u8>>) -> Option<Packet<'a>> {
         if !self.has_keys() {
             return Packet::parse(frame).ok();
         }
@@ -62,7 +71,9 @@ impl Host {
         }
         if let Some(trailer) = &tagged.trailer {
             packet.head.flags |= FLAG_AUTH;
-            return guard.open(&tagged, trailer, &mut self.forged).then_some(packet);
+            let is_right = guard.open(&tagged, trailer, &mut self.forged, plain);
+            packet.payload = plain.as_deref().unwrap_or(packet.payload);
+            return is_right.then_some(packet);
         }
         match packet.head.kind {
             Kind::DiscoveryAnnounce | Kind::SessionCounters | Kind::SessionManifest => Some(packet),

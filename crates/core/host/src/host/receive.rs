@@ -31,7 +31,8 @@ impl Host {
         if !(ours || load) {
             return self.ignore();
         }
-        let Some(packet) = self.open(frame) else { return self.ignore() };
+        let mut plain = None;
+        let Some(packet) = self.open(frame, &mut plain) else { return self.ignore() };
         if !packet.head.kind.is_to_host() {
             return self.ignore();
         }
@@ -256,6 +257,12 @@ impl Host {
                 if grant.nonce.get() != *nonce || packet.head.epoch == 0 {
                     return;
                 }
+                #[cfg(feature = "planted-bugs")]
+                if self.config.planted == Some(crate::PlantedBug::GoOnInClear)
+                    && let Some(guard) = &mut peer.guard
+                {
+                    guard.follow(packet.head.flags);
+                }
                 let said = peer.guard.as_mut().map(|guard| begin_session(guard, packet, grant));
                 let heard = match said {
                     Some(_) => Heard::Present,
@@ -294,6 +301,7 @@ impl Host {
                 // What the card will announce, if that is not lost; else its next owner-less word would be no news.
                 (peer.info.owner, peer.info.epoch) = (Some(self.config.mac), epoch);
                 let (old, absurd) = (peer.session.replace(session), peer.info.absurdity());
+                let is_clear = peer.guard.as_ref().is_some_and(|guard| !guard.agrees(packet.head.flags));
                 let (op, name) = (peer.requests.remove(i).op, peer.name());
                 if let Some(old) = old {
                     self.end_session(now, card, old, &OpError::ClaimLost { card: name });
@@ -302,6 +310,7 @@ impl Host {
                     self.doubt(now);
                 }
                 let result = match absurd {
+                    None if is_clear => Err(OpError::Unencrypted { card: name }),
                     None => Ok(Outcome::Claimed { epoch }),
                     Some(what) => Err(OpError::Absurd { card: name, what }),
                 };

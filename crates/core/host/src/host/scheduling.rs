@@ -26,8 +26,8 @@ impl Host {
         if !self.pacer.is_open(now) {
             return None;
         }
-        if let Some(frame) = self.control.pop_front() {
-            let frame = self.seal(now, frame);
+        while let Some(frame) = self.control.pop_front() {
+            let Some(frame) = self.seal(now, frame) else { continue };
             self.pacer.sent(now, frame.len());
             return Some(Output::Transmit(0, frame));
         }
@@ -58,7 +58,7 @@ impl Host {
                     frames.into_iter().for_each(|frame| self.send(frame));
                     return self.next_output(now);
                 }
-                let frame = self.seal(now, frame);
+                let Some(frame) = self.seal(now, frame) else { continue };
                 self.pacer.sent(now, frame.len());
                 return Some(Output::Transmit(0, frame));
             }

@@ -59,6 +59,9 @@ pub const FLAG_ACK_NOW: u8 = 1 << 1;
 /// An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts
 /// it; docs/src/internals/authentication.md says which frames a card with a key takes without.
 pub const FLAG_AUTH: u8 = 1 << 2;
+/// Of a claim: the host wants the session encrypted; of a grant: it is. Of all else: the payload is ciphertext, and its
+/// key is the session's. docs/src/reference/keys.md says how.
+pub const FLAG_ENCRYPTED: u8 = 1 << 3;
 
 /// The EtherTypes by which a frame of this family is recognised.
 pub mod ethertype {
@@ -1070,6 +1073,8 @@ pub enum ErrorCode {
     StaleBoot = 13,
     /// The key that the claim has a tag by was revoked on this card.
     KeyRevoked = 14,
+    /// The card takes claims of hosts that encrypt only.
+    EncryptionNeeded = 15,
     /// The image is larger than the staging area.
     ImageTooLarge = 16,
     /// The staged bytes do not have the digest announced.
@@ -1115,6 +1120,7 @@ impl ErrorCode {
             12 => Self::KeyNeeded,
             13 => Self::StaleBoot,
             14 => Self::KeyRevoked,
+            15 => Self::EncryptionNeeded,
             16 => Self::ImageTooLarge,
             17 => Self::ImageDigest,
             18 => Self::ImageFormat,
@@ -1149,6 +1155,7 @@ impl ErrorCode {
             Self::KeyNeeded => "key-needed",
             Self::StaleBoot => "stale-boot",
             Self::KeyRevoked => "key-revoked",
+            Self::EncryptionNeeded => "encryption-needed",
             Self::ImageTooLarge => "image-too-large",
             Self::ImageDigest => "image-digest",
             Self::ImageFormat => "image-format",
@@ -1184,6 +1191,7 @@ impl ErrorCode {
                 "The claim's tag is not of this boot of the card; detail has its boot number, and the refusal a tag."
             }
             Self::KeyRevoked => "The key that the claim has a tag by was revoked on this card.",
+            Self::EncryptionNeeded => "The card takes claims of hosts that encrypt only.",
             Self::ImageTooLarge => "The image is larger than the staging area.",
             Self::ImageDigest => "The staged bytes do not have the digest announced.",
             Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",

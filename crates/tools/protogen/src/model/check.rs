@@ -129,7 +129,13 @@ impl Family {
         let trailer = self.find(name).with_context(|| format!("no struct {name} for the trailer"))?;
         let fits = trailer.fields.iter().map(|f| (f.name.as_str(), f.ty)).eq(TRAILER) && trailer.tail.is_none();
         ensure!(fits, "{name}: a trailer is key u32, counter u64, tag bytes16");
-        ensure!(self.flags.iter().any(|f| &f.name == flag), "no flag {flag} for the trailer");
+        let is_flag = |flag: &str| self.flags.iter().any(|f| f.name == flag);
+        ensure!(is_flag(flag), "no flag {flag} for the trailer");
+        if let Some(cipher) = &self.family.trailer.cipher {
+            ensure!(is_flag(&cipher.flag), "no flag {} for ciphertext", cipher.flag);
+            let unknown = cipher.clear.iter().find(|name| self.find(name).is_none());
+            ensure!(unknown.is_none(), "no struct {} whose payload stays clear", unknown.unwrap());
+        }
         Ok(())
     }
 

@@ -74,6 +74,18 @@ pub(crate) struct Trailer {
     pub(crate) of: String,
     /// The flag that says it is there.
     pub(crate) flag: String,
+    /// How a frame with a trailer says that its payload is encrypted, if the family has that.
+    pub(crate) cipher: Option<Cipher>,
+}
+
+/// Which payloads are ciphertext.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cipher {
+    /// The flag that says so.
+    pub(crate) flag: String,
+    /// Structs of the payloads for which it says something else.
+    pub(crate) clear: Vec<String>,
 }
 
 /// What the family is called in the forms.
@@ -140,6 +152,9 @@ pub(crate) struct Flag {
     pub(crate) name: String,
     pub(crate) bit: u8,
     pub(crate) doc: String,
+    /// Whether gateware knows it: its forms have no others.
+    #[serde(default = "is_in_gateware")]
+    pub(crate) gateware: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -256,6 +271,11 @@ impl Family {
     pub(crate) fn label(&self, e: &EtherType, kind: &Kind) -> String {
         let group = if e.name.is_empty() { &self.family.name } else { &split_words(&e.name, '-') };
         format!("{group}.{}", split_words(&kind.name, '-'))
+    }
+
+    /// The flags that gateware knows.
+    pub(crate) fn gateware_flags(&self) -> impl Iterator<Item = &Flag> {
+        self.flags.iter().filter(|f| f.gateware)
     }
 
     /// The bit of the flag that says that a trailer follows.
