@@ -113,6 +113,14 @@ fn with_keys_it_serves_their_hosts_and_nobody_else() {
     well(&["run", "vadd", "A.npy", "B.npy", "-o", "C.npy", "--card", "card9"], "host");
     let script = "import numpy as np; A, B, C = (np.load(n + '.npy') for n in 'ABC'); print((A + B == C).all())";
     assert_eq!(rack.python(script).trim(), "True");
+    // The same encrypted, by another implementation of the cipher, which is slow.
+    std::fs::write(rack.path("few"), &bytes[..5000]).unwrap();
+    well(&["mem", "write", "card9", "3M", "few", "--encrypt"], "host");
+    well(&["mem", "read", "card9", "3M", "5000", "-o", "read", "--encrypt"], "host");
+    assert_eq!(std::fs::read(rack.path("read")).unwrap(), bytes[..5000]);
+    rack.python("import numpy as np; [np.save('few' + n, np.load(n + '.npy')[:999]) for n in 'AB']");
+    well(&["run", "vadd", "fewA.npy", "fewB.npy", "-o", "fewC.npy", "--card", "card9", "--encrypt"], "host");
+    assert_eq!(rack.python(&script.replace("n + '.npy'", "'few' + n + '.npy'")).trim(), "True");
     // A host that is ahead of it; one that has no key, and one whose key it does not have.
     well(&["mem", "read", "card9", "2M", "64"], "host1");
     let refused = |done: common::Finished, says: &str| {

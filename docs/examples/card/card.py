@@ -4,7 +4,7 @@ import random
 import struct
 from collections import deque
 
-from keys import TRAILER, Guard
+from keys import CLAIMS, TRAILER, Guard
 from launches import Launches
 from loads import Loads
 from memory import Memory
@@ -105,6 +105,7 @@ class Card(Session, Memory, Launches, Loads):
             raise Dropped("drop_kind")
         if reach == "unicast" and dst != self.mac:
             raise Dropped("drop_foreign")
+        payload = frame[HEAD.size : end]
         asked = dict(src=src, flags=version_flags & 15, epoch=epoch, seq=seq, addr=addr)
         if self.guard:
             trailer = frame[end : end + TRAILER.size] if is_tagged else None
@@ -122,7 +123,9 @@ class Card(Session, Memory, Launches, Loads):
                     return self.refuse(asked, REFUSE, KEY_REVOKED)
                 case verdict:
                     asked["proven"] = verdict == "proven"
-        getattr(self, "on_" + name)(now, asked, frame[HEAD.size:end])
+                    if asked["proven"] and name not in CLAIMS:
+                        payload = self.guard.opened  # It may have been encrypted.
+        getattr(self, "on_" + name)(now, asked, payload)
 
     def timeout(self, now: int) -> None:
         """Time has passed."""

@@ -2,56 +2,19 @@
 
 import struct
 
+from ascon import decrypt, encrypt, mac, prf
 from wire import *
 
-WORD = (1 << 64) - 1
-IV_MAC, IV_PRF = 0x0010200080CC0005, 0x0010200000CC0006
-# How far each word of the state is turned, twice.
-TURNS = (19, 28), (61, 39), (1, 6), (10, 17), (7, 41)
 TRAILER, WINDOW = struct.Struct(">IQ16s"), 1024
 TO_CARD, TO_HOST = 0, 1
 # Kinds that a card takes without a tag; those under the key of claims; and what it says without one.
 OPEN = {"solicit", "counters_get", "manifest_get", "data"}
 CLAIMS = {"claim", "release"}
 UNTAGGED = {COUNTERS_OF, MANIFEST}
+# What can be read in a session that is encrypted.
+HINTS = {ANNOUNCE, GOODBYE, PING, PONG}
 # Kinds that have a group's number or a load's in the place of the epoch.
 OF_GROUPS = {"poll", "commit", "abort", "go"}
-
-
-def permute(s: list[int]) -> None:
-    """Ascon's permutation of 12 rounds."""
-    for round in range(12):
-        a, b, c, d, e = s
-        c ^= (15 - round) << 4 | round
-        a, c, e = a ^ e, c ^ b, e ^ d
-        t = [~x & WORD & y for x, y in ((b, c), (c, d), (d, e), (e, a), (a, b))]
-        a, b, c, d, e = a ^ t[0], b ^ t[1], c ^ t[2], d ^ t[3], e ^ t[4]
-        b, d, a, c = b ^ a, d ^ c, a ^ e, ~c & WORD
-        for i, (x, (m, n)) in enumerate(zip((a, b, c, d, e), TURNS)):
-            s[i] = x ^ (x >> m | x << 64 - m & WORD) ^ (x >> n | x << 64 - n & WORD)
-
-
-def ascon(iv: int, key: bytes, message: bytes) -> bytes:
-    """16 bytes of Ascon-MAC or Ascon-PRF."""
-    state = [iv, *struct.unpack("<2Q", key), 0, 0]
-    permute(state)
-    message += b"\1"
-    words = struct.unpack(f"<{-(-len(message) // 8)}Q", message.ljust(-(-len(message) // 8) * 8, b"\0"))
-    for i, word in enumerate(words):
-        if i and i % 4 == 0:
-            permute(state)
-        state[i % 4] ^= word
-    state[4] ^= 1 << 63
-    permute(state)
-    return struct.pack("<2Q", *state[:2])
-
-
-def mac(key: bytes, message: bytes) -> bytes:
-    return ascon(IV_MAC, key, message)
-
-
-def prf(key: bytes, message: bytes) -> bytes:
-    return ascon(IV_PRF, key, message)
 
 
 def tag(key: bytes, frame: bytes, boot: int, direction: int, counter: int) -> bytes:
@@ -86,9 +49,34 @@ class Pair:
 class Session:
     """The keys of one claim."""
 
-    def __init__(self, pair: Pair, owner: bytes, theirs: int, ours: int, boot: int, epoch: int) -> None:
+    def __init__(self, pair: Pair, owner: bytes, theirs: int, ours: int, boot: int, epoch: int, encrypts: bool) -> None:
         self.owner, self.epoch, self.nonce, self.window, self.sent = owner, epoch, ours, Window(), 0
-        self.key = prf(pair.key, struct.pack("<BQQIH", 4, theirs, ours, boot, epoch))
+        self.boot, self.encrypts = boot, encrypts
+        self.key = prf(pair.key, struct.pack("<BQQIH", 5 if encrypts else 4, theirs, ours, boot, epoch))
+
+    def turn(self, kind: tuple, message: bytes, direction: int, counter: int) -> tuple[bytes, int]:
+        """A frame's nonce, and how many bytes of it can be read."""
+        open_bytes = len(message) if kind in HINTS else HEAD.size
+        return struct.pack("<IB3xQ", self.boot, direction, counter), open_bytes
+
+    def open(self, kind: tuple, message: bytes, counter: int, theirs: bytes) -> bytes | None:
+        """The payload of a frame of the owner; None: its tag is wrong."""
+        if not self.encrypts:
+            is_right = tag(self.key, message, self.boot, TO_CARD, counter) == theirs
+            return message[HEAD.size :] if is_right else None
+        nonce, end = self.turn(kind, message, TO_CARD, counter)
+        plain = decrypt(self.key, nonce, message[:end], message[end:], theirs)
+        return None if plain is None else message[HEAD.size : end] + plain
+
+    def seal(self, kind: tuple, message: bytes) -> tuple[bytes, bytes]:
+        """The frame as it leaves, and its tag."""
+        if not self.encrypts:
+            return message, tag(self.key, message, self.boot, TO_HOST, self.sent)
+        if kind not in HINTS:
+            message = message[:14] + bytes([message[14] | ENCRYPTED]) + message[15:]
+        nonce, end = self.turn(kind, message, TO_HOST, self.sent)
+        secret, made = encrypt(self.key, nonce, message[:end], message[end:])
+        return message[:end] + secret, made
 
 
 class Guard:
@@ -96,6 +84,7 @@ class Guard:
 
     def __init__(self, boot: int, mac: str, file: dict) -> None:
         self.boot, self.session, self.former = boot, None, None
+        self.opened = b""  # The payload of the last frame that was proven by a session's key.
         # Of each host, by its number: the newest generation first, and the key that counts before one that was revoked.
         self.pairs: dict[int, list[Pair]] = {}
         self.asked: dict[int, Pair] = {}
@@ -128,9 +117,11 @@ class Guard:
             raise Dropped("auth_unknown")
         if not session.window.is_new(counter):
             raise Dropped("auth_replay")
-        if tag(session.key, message, self.boot, TO_CARD, counter) != theirs:
+        payload = session.open((struct.unpack_from(">H", head, 12)[0], head[15]), message, counter, theirs)
+        if payload is None:
             raise Dropped("auth_wrong")
         session.window.take(counter)
+        self.opened = payload
         return "proven"
 
     def session_of(self, name: str, src: bytes, epoch: int) -> Session | None:
@@ -164,9 +155,9 @@ class Guard:
             return "stale-boot"
         raise Dropped("auth_wrong")
 
-    def begin(self, owner: bytes, theirs: int, ours: int, epoch: int) -> None:
+    def begin(self, owner: bytes, theirs: int, ours: int, epoch: int, encrypts: bool) -> None:
         pair = self.proven[struct.unpack(">H", owner[1:3])[0]]
-        self.session = Session(pair, owner, theirs, ours, self.boot, epoch)
+        self.session = Session(pair, owner, theirs, ours, self.boot, epoch, encrypts)
 
     def end(self) -> None:
         if self.session:
@@ -188,6 +179,7 @@ class Guard:
             return frame
         key.sent += 1
         message = frame[:14] + bytes([flags | AUTH]) + frame[15 : HEAD.size + length]
-        is_pair = isinstance(key, Pair)
-        made = tag(key.claims if is_pair else key.key, message, self.boot, TO_HOST, key.sent)
-        return message + TRAILER.pack(key.generation if is_pair else 0, key.sent, made)
+        if isinstance(key, Session):
+            message, made = key.seal((family, kind), message)
+            return message + TRAILER.pack(0, key.sent, made)
+        return message + TRAILER.pack(key.generation, key.sent, tag(key.claims, message, self.boot, TO_HOST, key.sent))

@@ -115,7 +115,7 @@ class Session:
         if self.next:
             self.spent.append((src, self.next["nonce"]))
         self.next = dict(src=src, seq=seq, nonce=nonce, lease=lease, group=group, theirs=asked["epoch"])
-        self.next["reach"] = beats * 64 or BULK_STANDARD
+        self.next["reach"], self.next["encrypts"] = beats * 64 or BULK_STANDARD, bool(asked["flags"] & ENCRYPTED)
         if scrub:
             self.zero(now)
         self.grant_next(now)
@@ -133,7 +133,7 @@ class Session:
         room = 64 if self.guard else 0  # That a tag takes.
         self.chunk = min(self.config["bulk"] - room, n["reach"])  # Of results: what both sides take.
         if self.guard:
-            self.guard.begin(self.owner, self.nonce, self.random.getrandbits(64), self.epoch)
+            self.guard.begin(self.owner, self.nonce, self.random.getrandbits(64), self.epoch, n["encrypts"])
         self.expires = now + self.lease
         self.count(claims=1)
         self.changed = True
@@ -143,7 +143,8 @@ class Session:
         body = struct.pack(">QII", self.nonce, self.lease // MS, self.config["boot"])
         if self.guard:
             body += struct.pack(">Q", self.guard.session.nonce) + self.about(CHANGED)
-        self.send(self.owner, GRANT, self.epoch, seq, body)
+        flags = ENCRYPTED if self.guard and self.guard.session.encrypts else 0
+        self.send(self.owner, GRANT, self.epoch, seq, body, flags=flags)
 
     def on_release(self, now: int, asked: dict, payload: bytes) -> None:
         scrub = exactly(">B7x", payload)[0]
