@@ -80,8 +80,8 @@ clocks: setup ## The conformance suite on gateware with each set of clocks (nigh
 attacks: setup ## Every attack on a manager from every place; RACKLOOM_CGROUP=DIR adds bounds (nightly)
 	RACKLOOM_ATTACKS=all $(CARGO) test --locked --workspace --test attacks -- --nocapture
 
-forgeries: setup ## 300 seeds of mixed attacks on gateware with keys (nightly)
-	RACKLOOM_ATTACK_SEEDS=300 $(CARGO) test --locked --workspace --test forgery seeds_of_mixed_attacks_on_gateware -- --nocapture
+forgeries: setup ## 300 seeds of mixed attacks on gateware with keys, and on hosts that encrypt (nightly)
+	RACKLOOM_ATTACK_SEEDS=300 $(CARGO) test --locked --workspace --test forgery seeds_of_mixed_attacks -- --nocapture
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

@@ -156,6 +156,11 @@ impl Plan {
         let part = [0.02, 0.1, 0.5][Rng::new(self.seed ^ 0x0057_12A6).below(3) as usize];
         Self { hostile: Some(part), ..self }
     }
+
+    /// Whether hosts encrypt: with every other seed that has keys.
+    pub const fn encrypts(&self) -> bool {
+        self.hostile.is_some() && !self.seed.is_multiple_of(2)
+    }
 }
 
 impl fmt::Display for Plan {
@@ -195,7 +200,8 @@ impl fmt::Display for Plan {
             writeln!(f, "  and a {bad} card")?;
         }
         if let Some(part) = self.hostile {
-            writeln!(f, "  keys, and a stranger who attacks upon {part} of what he hears")?;
+            let encrypts = if self.encrypts() { ", encryption" } else { "" };
+            writeln!(f, "  keys{encrypts}, and a stranger who attacks upon {part} of what he hears")?;
         }
         let on: Vec<_> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
         write!(f, "  {}", if on.is_empty() { "nothing else".into() } else { on.join(", ") })

@@ -240,7 +240,7 @@ impl NodeMaker {
         config.load_stall = Duration::from_secs(3);
         if let Some(keyring) = &self.keyring {
             let number = rackloom_auth::host::number(mac.0).expect("an address of a host with keys");
-            config.keys = Some(keyring.of_host(number, CLAIMS_FROM));
+            config.keys = Some(keyring.of_host(number, CLAIMS_FROM).encrypting(self.plan.encrypts()));
         }
         #[cfg(feature = "planted-bugs")]
         if let Some(PlantedBug::Host(bug)) = self.planted {

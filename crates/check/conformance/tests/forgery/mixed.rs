@@ -69,10 +69,15 @@ fn seeds_of_mixed_attacks_make_nothing_wrong() {
 /// A card of gateware and a model do the job.
 const GATEWARE: Shape = Shape { workers: 2, ..gateware::SHAPE };
 
+/// So many, unless somebody wants others.
+pub fn seeds(few: u64) -> u64 {
+    std::env::var("RACKLOOM_ATTACK_SEEDS").map_or(few, |seeds| seeds.parse().expect("a number"))
+}
+
 /// Few of them; nightly there are 300.
 #[test]
 fn seeds_of_mixed_attacks_on_gateware_make_nothing_wrong() {
-    let seeds = std::env::var("RACKLOOM_ATTACK_SEEDS").map_or(12, |seeds| seeds.parse().expect("a number"));
+    let seeds = seeds(12);
     let calm = calm(GATEWARE);
     for seed in 0..seeds {
         job(GATEWARE, calm, seed);
