@@ -5,10 +5,10 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks forgeries fuzz docs clean
+.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks forgeries collectives fuzz docs clean
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: ## Install what building and testing need (Debian packages, a Python environment)
 	@scripts/setup.sh
@@ -82,6 +82,10 @@ attacks: setup ## Every attack on a manager from every place; RACKLOOM_CGROUP=DI
 
 forgeries: setup ## 300 seeds of mixed attacks on gateware with keys, and on hosts that encrypt (nightly)
 	RACKLOOM_ATTACK_SEEDS=300 $(CARGO) test --locked --workspace --test forgery seeds_of_mixed_attacks -- --nocapture
+
+collectives: setup ## 20 seeds of faults on groups of gateware, and each operation, type and size on two to four cards (nightly)
+	RACKLOOM_FAULT_SEEDS=20 $(CARGO) test --locked --workspace --test group_faults gateware_ends_well -- --nocapture
+	RACKLOOM_SIZES=all $(CARGO) test --locked --workspace --test groups gateware_does_what -- --nocapture
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

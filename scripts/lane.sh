@@ -10,6 +10,7 @@ case "$PWD:$1" in
   */crates/check/conformance:*/gateware-* | */crates/check/conformance:*/forgery-*) lane=gateware ;;
   */crates/core/*:* | */crates/run/sim:* | */crates/run/verilated:* | */crates/run/builtin-roles:*) lane=virtual ;;
   */crates/check/conformance:* | */crates/check/fuzz:* | */crates/check/swarm:*) lane=virtual ;;
+  */crates/run/rack:*/groups-* | */crates/run/rack:*/group_faults-*) lane=virtual ;;
   */crates/check/golden:* | */crates/check/study-saf:* | */crates/check/study-diad:*) lane=virtual ;;
   *) lane=real ;;
 esac

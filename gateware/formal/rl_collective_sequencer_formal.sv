@@ -29,6 +29,7 @@ module rl_collective_sequencer_formal
   input end_t [Links-1:0]            take_end_i,
   input logic [Links-1:0]            over_i,
   input cause_e [Links-1:0]          over_cause_i,
+  input logic [Links-1:0]            up_i,
   input logic                        looks_i,
   input logic [Links-1:0][Slots-1:0] told_i,
   input logic                        copy_busy_i,
@@ -87,6 +88,7 @@ module rl_collective_sequencer_formal
     .take_end_i,
     .over_i,
     .over_cause_i,
+    .up_i,
     .looks_i,
     .told_i,
     .cancel_o(cancel),
@@ -113,6 +115,7 @@ module rl_collective_sequencer_formal
 
   // -- the watched context: it runs, it has its report, it is free
   logic running_q = 1'b0, reported_q = 1'b0, put_open_q = 1'b0, take_open_q = 1'b0, copies_q = 1'b0;
+  logic anew_q = 1'b0;
   logic mine, reports, puts, takes, put_ends, take_ends;
   assign mine = move.slot == watched;
   assign reports = u_dut.reports && u_dut.leaver == watched;
@@ -126,6 +129,7 @@ module rl_collective_sequencer_formal
       reported_q <= reports || (reported_q && !cancel[watched]);
       put_open_q <= !(begins && slot == watched) && (puts || (put_open_q && !put_ends));
       take_open_q <= !(begins && slot == watched) && (takes || (take_open_q && !take_ends));
+      anew_q <= !(begins && slot == watched) && (anew_q || (over_i[link] && over_cause_i[link] == Restarted));
       copies_q <= (copy && mine) || (copies_q && !copy_end_i);
     end
   end
@@ -137,6 +141,9 @@ module rl_collective_sequencer_formal
       if ((put || take || copy) && mine) WhileItRuns_A : assert (running_q);
       if (puts) OnePut_A : assert (!put_open_q);
       if (takes) OneTake_A : assert (!take_open_q);
+      if (puts || takes) NothingInALaterLife_A : assert (!anew_q);
+      if (reports && u_dut.faulted_q[watched])
+        AllWhoAreThereLearnIt_A : assert ((say & up_i) == up_i);
       if (copy) OneCopy_A : assert (!copies_q && !copy_busy_i);
       if (reports) OneReport_A : assert (running_q && !reported_q);
       if (reports && !u_dut.faulted_q[watched])
@@ -152,6 +159,7 @@ module rl_collective_sequencer_formal
       assert (!u_dut.checked_q[watched] || u_dut.active_q[watched]);
       assert (!(u_dut.exec_q && u_dut.ctx_q == watched) || (running_q && !u_dut.copies_q[watched]));
       assert (u_dut.copies_q[watched] == copies_q && (!copies_q || u_dut.active_q[watched]));
+      if (running_q) assert (anew_q == u_dut.anew_q[watched][link]);
       assert (put_open_q == u_dut.puts_q[watched][link] && take_open_q == u_dut.takes_q[watched][link]);
       if (running_q) NotBeyondWhatIsHere_A : assert (at[watched] <= here_i[watched]);
       if (running_q && (copies_q || (u_dut.exec_q && u_dut.ctx_q == watched)))

@@ -160,6 +160,7 @@ module rl_collective_card
     .take_end_i(take_end),
     .over_i(over),
     .over_cause_i(over_cause),
+    .up_i(up_o),
     .looks_i(looks != '0),
     .told_i(told),
     .cancel_o(cancel),

@@ -55,6 +55,7 @@ module rl_collective_sequencer
   input  end_t [Links-1:0]         take_end_i,
   input  logic [Links-1:0]         over_i,
   input  cause_e [Links-1:0]       over_cause_i,
+  input  logic [Links-1:0]         up_i,             // There is a neighbour.
   input  logic                     looks_i,          // A link looks whether who has begun has failed there.
   input  logic [Links-1:0][Slots-1:0] told_i,
   output logic [Slots-1:0]         cancel_o,         // These contexts are no more.
@@ -71,6 +72,7 @@ module rl_collective_sequencer
   // -- contexts
   logic [Slots-1:0] active_q, checked_q, go_q, ready_q, faulted_q, leaving_q, copies_q;
   logic [Slots-1:0][Links-1:0] puts_q, takes_q, used_q;
+  logic [Slots-1:0][Links-1:0] anew_q;  // The neighbour has begun a new life since the program began.
   count_t [Slots-1:0] commands_q;
   cause_e [Slots-1:0] cause_q;
   logic [Slots-1:0][7:0] port_q;
@@ -158,13 +160,14 @@ module rl_collective_sequencer
   assign touches_bad = command.from_bad || (is_local && command.to_bad);
   assign is_move = command.code == Put || command.code == Take;
   assign is_local = command.code inside {Copy, Reduce, Survey};
-  logic [3:0] busy, told;
+  logic [3:0] busy, told, anew;
   assign is_busy = busy[command.link];
   always_comb begin
-    {busy, told} = '0;
+    {busy, told, anew} = '0;
     for (int unsigned l = 0; l < Links; l++) begin
       busy[l] = command.code == Put ? puts_q[ctx_q][l] || !put_room_i[l] : takes_q[ctx_q][l] || !take_room_i[l];
       told[l] = told_i[l][ctx_q];
+      anew[l] = anew_q[ctx_q][l];
     end
   end
   always_comb begin
@@ -177,8 +180,8 @@ module rl_collective_sequencer
         {step, why} = {Fails, BadAddress};
         about = touches_bad ? '0 : command.port;
       end else if (is_busy) step = Waits;
-      else if (told[command.link]) begin
-        {step, why} = {Fails, PeerFailed};
+      else if (told[command.link] || anew[command.link]) begin
+        {step, why} = {Fails, anew[command.link] ? Restarted : PeerFailed};
         about = command.port;
       end
       Wait: if (puts_q[ctx_q] != '0 || takes_q[ctx_q] != '0) step = Waits;
@@ -233,6 +236,9 @@ module rl_collective_sequencer
         automatic logic awaits = puts_q[c][l] || takes_q[c][l];
         if (awaits && told_i[l][c])
           {hits[c], hit_cause[c], hit_port[c]} = {1'b1, PeerFailed, ports_i[l]};
+        // One that began in the cycle in which the life ended has not seen it.
+        if (awaits && anew_q[c][l])
+          {hits[c], hit_cause[c], hit_port[c]} = {1'b1, Restarted, ports_i[l]};
         if (awaits && over_i[l])
           {hits[c], hit_cause[c], hit_port[c]} = {1'b1, over_cause_i[l], ports_i[l]};
         if (put_end_valid_i[l] && put_end_i[l].slot == slot_t'(c) && puts_q[c][l]) begin
@@ -255,7 +261,7 @@ module rl_collective_sequencer
     end
   end
 
-  // -- a program ends: its report, and word to those that it worked with
+  // -- a program ends: its report, and word to those that it worked with, or would have: all neighbours that are there
   logic [Slots-1:0] ends, frees;
   logic any_ends, reports;
   always_comb begin
@@ -272,7 +278,7 @@ module rl_collective_sequencer
         !(looking_q && looked_q == slot_t'(c));
   end
   assign reports = any_ends && (!ended_valid_o || ended_ready_i);
-  assign say_o = reports && faulted_q[leaver] ? used_q[leaver] : '0;
+  assign say_o = reports && faulted_q[leaver] ? used_q[leaver] | up_i : '0;
   assign say_slot_o = leaver;
   assign cancel_o = frees;
   assign runs_o = active_q & ~leaving_q & ~faulted_q;
@@ -295,7 +301,7 @@ module rl_collective_sequencer
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       {active_q, checked_q, go_q, faulted_q, leaving_q, copies_q} <= '0;
-      {puts_q, takes_q, used_q, at_o} <= '0;
+      {puts_q, takes_q, used_q, anew_q, at_o} <= '0;
       ready_q <= '0;
       {exec_q, looking_q, ended_valid_o} <= '0;
       {ctx_q, next_q, walk_q} <= '0;
@@ -321,10 +327,11 @@ module rl_collective_sequencer
         puts_q[c] <= puts_q[c] & ~put_done[c];
         takes_q[c] <= takes_q[c] & ~take_done[c];
         for (int unsigned l = 0; l < Links; l++) begin
+          if (over_i[l] && over_cause_i[l] == Restarted) anew_q[c][l] <= 1'b1;
           if (here && link_o == 2'(l)) begin
             if (put_o) puts_q[c][l] <= 1'b1;
             if (take_o) takes_q[c][l] <= 1'b1;
-            if (put_o || take_o || (is_move && step == Fails && why == PeerFailed))
+            if (put_o || take_o || (is_move && step == Fails && why inside {PeerFailed, Restarted}))
               used_q[c][l] <= 1'b1;
           end
         end
@@ -341,6 +348,7 @@ module rl_collective_sequencer
           puts_q[c] <= '0;
           takes_q[c] <= '0;
           used_q[c] <= '0;
+          anew_q[c] <= '0;
         end
       end
     end

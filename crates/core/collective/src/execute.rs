@@ -139,10 +139,13 @@ impl Sequencer {
         self.links.iter().position(|link| link.port == port).ok_or((Cause::BadAddress, port))
     }
 
-    /// Notes that the program uses the link. It fails if the neighbour's has failed before.
+    /// Notes that the program uses the link. It fails if the neighbour's has failed before, or has gone with its life.
     fn heed_failure(&self, at: usize, context: &mut Context) -> Result<(), (Cause, Port)> {
         let link = &self.links[at];
         context.used |= 1 << link.port;
+        if context.anew >> link.port & 1 == 1 {
+            return Err((Cause::Restarted, link.port));
+        }
         let has_failed = link.early.iter().any(|e| e.failed.is_some_and(|key| key.is_with(context.key(0))));
         if has_failed { Err((Cause::PeerFailed, link.port)) } else { Ok(()) }
     }

@@ -35,6 +35,8 @@ impl Sequencer {
             link.forget();
             link.has_begun = false;
             self.fail_at(port, Cause::Restarted);
+            // Programs that come to it later learn it then.
+            self.contexts.iter_mut().flatten().for_each(|c| c.anew |= 1 << port);
         }
         let link = &mut self.links[at];
         if link.connection.is_established() && !link.has_begun {

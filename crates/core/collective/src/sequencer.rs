@@ -205,11 +205,12 @@ impl Sequencer {
         self.watch(now);
     }
 
-    /// A context is over. If its program has failed, those that it works with learn it.
+    /// A context is over. If its program has failed, those that it works with learn it, and those that it may not have
+    /// come to yet: all neighbours that are there. Whom it does not concern ignores it.
     fn leave(&mut self, slot: usize, has_failed: bool) {
         let Some(context) = self.contexts[slot].take() else { return };
         if has_failed {
-            for link in self.links.iter_mut().filter(|l| context.used >> l.port & 1 == 1) {
+            for link in self.links.iter_mut().filter(|l| l.has_begun || context.used >> l.port & 1 == 1) {
                 link.say(Message::word(Kind::LinkFailed, slot as u16, context.key(0), 0));
             }
         }

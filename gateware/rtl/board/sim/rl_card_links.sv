@@ -125,8 +125,14 @@ module rl_card_links
   logic [8:0] rest_q;
   assign awake = !rst_net_ni || !rst_power_ni || !core_rst_n || state_q != Runs || rx_valid_i != '0 ||
       tx_valid_o != '0 || ctl_i.write || memory_busy || lags;
+  // A tick alone is a timer that runs out: frames that follow from it leave soon, and then it is awake longer.
+  localparam logic [8:0] AfterTick = 9'd127;
+  logic ticks_only;
+  assign ticks_only = rst_net_ni && rst_power_ni && core_rst_n && state_q == Runs && rx_valid_i == '0 &&
+      tx_valid_o == '0 && !ctl_i.write && !memory_busy;
   always_ff @(posedge clk_net_i) begin
-    if (awake) rest_q <= '1;
+    if (awake && !ticks_only) rest_q <= '1;
+    else if (awake && rest_q < AfterTick) rest_q <= AfterTick;
     else if (rest_q != '0) rest_q <= rest_q - 1'b1;
   end
   assign busy_o = awake || rest_q != '0;

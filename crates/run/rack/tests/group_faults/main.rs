@@ -1,0 +1,190 @@
+//! Groups of whole cards under faults, in virtual time: gateware, alone and beside models, and models as they are.
+//! Every byte is compared with a straightforward computation; what does not go well has a cause that names who.
+
+mod harm;
+#[path = "../../../../core/collective/tests/simulation/oracle.rs"]
+mod oracle;
+mod work;
+mod yard;
+
+use rackloom_collective::{Cause, Command, Datatype, Kind as Does, Op, Operation};
+use rackloom_node::{Duration, Rng};
+use rackloom_rack::{Kind, Links};
+use rackloom_wire::Scrub;
+
+use harm::{HARMS, Harm};
+use work::{End, LIMIT, Work};
+use yard::Yard;
+
+/// Where programs of a test's own have their data: behind the room of all operations.
+const DATA: u64 = 15 << 20;
+
+const KINDS: [Does; 11] = [
+    Does::Barrier,
+    Does::Send { to: 1 },
+    Does::Sendrecv { by: 1 },
+    Does::Broadcast,
+    Does::Scatter,
+    Does::Gather,
+    Does::Allgather,
+    Does::Alltoall,
+    Does::Reduce,
+    Does::Allreduce,
+    Does::ReduceScatter,
+];
+
+fn draw(rng: &mut Rng, ranks: usize, counts: &[u64]) -> Operation {
+    let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
+    let count = counts[rng.below(counts.len() as u64) as usize];
+    let datatype = Datatype::ALL[rng.below(8) as usize];
+    let ops: Vec<_> = Op::ALL.into_iter().filter(|op| op.takes(datatype)).collect();
+    let op = ops[rng.below(ops.len() as u64) as usize];
+    Operation { kind, count, datatype, op, root: rng.below(ranks as u64) as usize }
+}
+
+/// Two operations at once, of groups that share cards, and a harm while they are under way; then all cards work again.
+/// How many ranks have failed.
+fn round(yard: &mut Yard, rng: &mut Rng, kind: u64) -> Result<usize, String> {
+    let all: Vec<_> = (0..yard.size()).collect();
+    let mut works = Vec::new();
+    while works.len() < 2 {
+        let mut members = all.clone();
+        while members.len() > 2 && rng.below(3) == 0 {
+            members.remove(rng.below(members.len() as u64) as usize);
+        }
+        let operation = draw(rng, members.len(), &[0, 1, 65, 1000, 5000, 9000]);
+        // On a ring not all are joined.
+        works.extend(Work::prepare(yard, operation, &members, works.len() as u64, rng.next_u64()));
+    }
+    yard.pass(Duration::from_millis(1));
+    let harm = Harm::draw(kind, rng, yard, &works[0]);
+    for work in &works {
+        work.go(yard);
+        yard.pass(Duration::from_nanos(rng.below(30_000)));
+    }
+    let gone = harm.begin(yard, &works[0]);
+    let harmed = yard.now();
+    let mut failed = 0;
+    for (number, work) in works.iter().enumerate() {
+        let told = |what: &str| format!("{harm:?}, {:?} of {:?}: {what}", work.operation, work.members);
+        let ends = work.end(yard).map_err(|why| told(&why))?;
+        let (times, ends): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
+        if !harm.concerns(yard, work, number) && ends.iter().any(|end| *end != End::Well) {
+            return Err(told(&format!("it has nothing to do with it: {ends:?}")));
+        }
+        for (rank, (end, at)) in ends.iter().zip(times).enumerate() {
+            if !harm.explains(yard, work, &ends, rank) {
+                return Err(told(&format!("rank {rank} has no reason: {ends:?}")));
+            }
+            if *end != End::Lost && at - harmed > harm.bound() {
+                return Err(told(&format!("rank {rank} ends after {:?}: {ends:?}", at - harmed)));
+            }
+        }
+        failed += ends.iter().filter(|end| **end != End::Well).count();
+    }
+    harm.end(yard, gone);
+    work::survey(yard).map_err(|why| format!("after {harm:?}: {why}"))?;
+    let operation = draw(rng, all.len(), &[100, 3000]);
+    let work = Work::prepare(yard, operation, &all, 2, rng.next_u64()).expect("all are joined");
+    yard.pass(Duration::from_millis(1));
+    work.go(yard);
+    let ends = work.end(yard).map_err(|why| format!("after {harm:?}: {why}"))?;
+    if ends.iter().any(|(_, end)| *end != End::Well) {
+        return Err(format!("after {harm:?}, {operation:?}: {ends:?}"));
+    }
+    Ok(failed)
+}
+
+/// A yard whose cables damage some frames, or none, and these harms, one after the other. How many frames were damaged,
+/// and how many ranks have failed.
+fn seeded(seed: u64, kinds: [Kind; 2], mut harms: impl Iterator<Item = u64>) -> (u64, usize) {
+    let mut rng = Rng::new(seed ^ 0xfa17);
+    let (cards, links) = [(3, Links::Full), (4, Links::Ring), (4, Links::Full)][rng.below(3) as usize];
+    let damaged = [0.0, 0.005, 0.02, 0.06][rng.below(4) as usize];
+    let mut yard = Yard::new(kinds, cards, links, seed, damaged);
+    let failed = work::survey(&mut yard)
+        .and_then(|()| harms.try_fold(0, |failed, kind| Ok::<_, String>(failed + round(&mut yard, &mut rng, kind)?)));
+    (yard.damaged(), failed.unwrap_or_else(|why| panic!("seed {seed}, {kinds:?} on {links}: {why}")))
+}
+
+#[test]
+fn models_end_well_or_with_a_cause_that_names_who() {
+    let mut seen = (0, 0);
+    for seed in 0..30 {
+        let (damaged, failed) = seeded(seed, [Kind::Model; 2], 0..HARMS);
+        seen = (seen.0 + damaged, seen.1 + failed);
+    }
+    assert!(seen.0 > 500 && seen.1 > 100, "{seen:?}");
+}
+
+/// All harms, of gateware beside models, and of gateware alone. `RACKLOOM_FAULT_SEEDS` says how many seeds, each of
+/// which is for both; without it one is for the former.
+#[test]
+fn gateware_ends_well_or_with_a_cause_that_names_who() {
+    let beside = [Kind::Rtl, Kind::Model];
+    let Some(seeds) = std::env::var("RACKLOOM_FAULT_SEEDS").ok().map(|seeds| seeds.parse().expect("a number")) else {
+        let (damaged, failed) = seeded(0, beside, 0..HARMS);
+        assert!(damaged >= 24 && failed >= 5, "{damaged} frames were damaged, and {failed} ranks have failed");
+        return;
+    };
+    for seed in 0..seeds {
+        for kinds in [beside, [Kind::Model, Kind::Rtl], [Kind::Rtl; 2]] {
+            let (damaged, failed) = seeded(seed, kinds, seed..seed + HARMS);
+            println!("seed {seed}, {kinds:?}: {damaged} frames were damaged, and {failed} ranks have failed");
+        }
+    }
+}
+
+/// Three cards that know each other, of each mix of kinds.
+fn yards() -> impl Iterator<Item = Yard> {
+    [[Kind::Model; 2], [Kind::Rtl; 2], [Kind::Rtl, Kind::Model]].into_iter().map(|kinds| {
+        let mut yard = Yard::new(kinds, 3, Links::Full, 1, 0.0);
+        work::survey(&mut yard).unwrap();
+        yard
+    })
+}
+
+/// A program that fails before it has come to its last link: the card there, which waits for it, learns it.
+#[test]
+fn who_waits_for_a_program_that_fails_before_it_comes_to_that_link_learns_it() {
+    for mut yard in yards() {
+        let at = DATA;
+        let (to_1, to_2) = (yard.port(0, 1), yard.port(0, 2));
+        let take = Command::Take { link: to_1, tag: 0, addr: at, length: 8 };
+        let put = Command::Put { link: to_2, tag: 0, addr: at, length: 8 };
+        let first = [take, Command::Wait, put, Command::Wait];
+        let from_0 = yard.port(2, 0);
+        let second = [Command::Take { link: from_0, tag: 0, addr: at, length: 8 }, Command::Wait];
+        let waits = work::start(&mut yard, 2, &second, 1, LIMIT);
+        let fails = work::start(&mut yard, 0, &first, 1, Duration::from_millis(3));
+        let (failed, report) = work::report(&mut yard, fails);
+        assert_eq!((report.cause, report.takes), (Some(Cause::Timeout), 1 << to_1));
+        let (ended, report) = work::report(&mut yard, waits);
+        assert_eq!((report.cause, report.link), (Some(Cause::PeerFailed), from_0));
+        assert!(ended < failed + Duration::from_millis(1), "{ended:?} after {failed:?}");
+    }
+}
+
+/// A neighbour begins a new life while a program waits for another: when it comes to that neighbour, it fails at once.
+#[test]
+fn who_comes_to_a_neighbour_that_has_restarted_meanwhile_learns_it() {
+    for mut yard in yards() {
+        let at = DATA;
+        let (to_1, to_2) = (yard.port(0, 1), yard.port(0, 2));
+        let take = |link| Command::Take { link, tag: 0, addr: at, length: 8 };
+        let later = work::start(&mut yard, 0, &[take(to_1), Command::Wait, take(to_2), Command::Wait], 1, LIMIT);
+        let now = work::start(&mut yard, 0, &[take(to_2), Command::Wait], 2, LIMIT);
+        yard.pass(Duration::from_millis(1));
+        let mac = yard.mac(2);
+        yard.command(|host, now| host.release(now, mac, Scrub::Keep));
+        let (_, report) = work::report(&mut yard, now);
+        assert_eq!((report.cause, report.link), (Some(Cause::Restarted), to_2));
+        let put = Command::Put { link: yard.port(1, 0), tag: 0, addr: at, length: 8 };
+        let put = work::start(&mut yard, 1, &[put, Command::Wait], 1, LIMIT);
+        let (came, report) = work::report(&mut yard, put);
+        assert_eq!(report.cause, None);
+        let (ended, report) = work::report(&mut yard, later);
+        assert_eq!((report.cause, report.link), (Some(Cause::Restarted), to_2));
+        assert!(ended < came + Duration::from_millis(1), "{ended:?} after {came:?}");
+    }
+}
