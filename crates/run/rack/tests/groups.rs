@@ -104,46 +104,94 @@ fn operations_take_the_time_of_their_plan() {
     }
 }
 
-/// Each operation, on gateware alone and beside models, is as anybody would compute it: sizes around a word, a beat and
-/// what goes eagerly, all ranks and links in use, and types of each width.
-#[test]
-fn gateware_does_what_models_do_and_works_beside_them() {
-    let kinds = [
-        Does::Barrier,
-        Does::Send { to: 2 },
-        Does::Sendrecv { by: 1 },
-        Does::Broadcast,
-        Does::Scatter,
-        Does::Gather,
-        Does::Allgather,
-        Does::Alltoall,
-        Does::Reduce,
-        Does::Allreduce,
-        Does::ReduceScatter,
-    ];
-    let each = kinds.map(|kind| (kind, 65, Datatype::I8, Op::Max));
-    let sizes = [0, 1, 63, 64, 16_385].map(|count| (Does::Allgather, count, Datatype::I8, Op::Sum));
-    let types = [
-        (Does::Allreduce, 16_385, Datatype::I8, Op::Xor),
-        (Does::Allreduce, 64, Datatype::F16, Op::Prod),
-        (Does::ReduceScatter, 63, Datatype::I64, Op::Sum),
-        (Does::Reduce, 1, Datatype::F64, Op::Sum),
-    ];
-    let all: Vec<_> = each.into_iter().chain(sizes).chain(types).collect();
-    // A ring of four has ranks that are no neighbours; gateware and models take turns there.
-    let few: Vec<_> = each.into_iter().skip(6).chain(types.into_iter().take(2)).collect();
-    for (kinds, cards, links, todo) in
-        [([Kind::Rtl; 2], 3, Links::Full, all), ([Kind::Rtl, Kind::Model], 4, Links::Ring, few)]
-    {
-        let mut group = mixed(kinds, cards, links, 3, Faults::NONE);
-        for (i, (kind, count, datatype, op)) in (0..).zip(todo) {
-            let operation = Operation { kind, count, datatype, op, root: 1 };
-            let inputs = inputs(&operation, cards.into(), i);
-            let (got, _) = group.operate(&operation, &inputs, |_| {}).unwrap();
-            for (rank, got) in got.iter().enumerate() {
-                let want = oracle(&operation, &inputs, rank).unwrap_or_default();
-                assert!(got[..] == want[..], "{kinds:?}, {operation:?}: rank {rank}");
-            }
+const KINDS: [Does; 11] = [
+    Does::Barrier,
+    Does::Send { to: 1 },
+    Does::Sendrecv { by: 1 },
+    Does::Broadcast,
+    Does::Scatter,
+    Does::Gather,
+    Does::Allgather,
+    Does::Alltoall,
+    Does::Reduce,
+    Does::Allreduce,
+    Does::ReduceScatter,
+];
+
+/// Does these, one after the other, and compares every byte that each rank gets.
+fn does(kinds: [Kind; 2], cards: u16, links: Links, todo: impl IntoIterator<Item = (Does, u64, Datatype, Op)>) {
+    let mut group = mixed(kinds, cards, links, 3, Faults::NONE);
+    for (i, (kind, count, datatype, op)) in (0..).zip(todo) {
+        let root = usize::from(cards > 2 && !matches!(kind, Does::Send { .. }));
+        let operation = Operation { kind, count, datatype, op, root };
+        let inputs = inputs(&operation, cards.into(), i);
+        let (got, _) = group.operate(&operation, &inputs, |_| {}).unwrap();
+        for (rank, got) in got.iter().enumerate() {
+            let want = oracle(&operation, &inputs, rank).unwrap_or_default();
+            assert!(got[..] == want[..], "{kinds:?}, {cards} cards, {operation:?}: rank {rank}");
         }
     }
+}
+
+/// Each operation, type and size, on gateware alone and beside models, is as anybody would compute it: sizes around a
+/// word, a beat and what goes eagerly, and a mebibyte. With `RACKLOOM_SIZES=all` each with each, on two, three and four
+/// cards (a mebibyte of two types only, since it takes minutes); without it all of them at least once.
+#[test]
+fn gateware_does_what_models_do_and_works_beside_them() {
+    use {Datatype as T, Does as D};
+    if std::env::var("RACKLOOM_SIZES").is_ok_and(|sizes| sizes == "all") {
+        return (2..=4).for_each(all_sizes);
+    }
+    let three = [
+        (D::Barrier, 0, T::I8, Op::Sum),
+        (D::Send { to: 2 }, 16_383, T::I8, Op::Sum),
+        (D::Sendrecv { by: 1 }, 63, T::I8, Op::Sum),
+        (D::Broadcast, 16_385, T::I8, Op::Sum),
+        (D::Scatter, 65, T::I8, Op::Sum),
+        (D::Gather, 64, T::I8, Op::Sum),
+        (D::Allgather, 16_384, T::I8, Op::Sum),
+        (D::Alltoall, 1, T::I8, Op::Sum),
+        (D::Reduce, 0, T::I32, Op::And),
+        (D::Reduce, 1, T::F64, Op::Sum),
+        (D::Reduce, 65, T::I16, Op::Min),
+        (D::Allreduce, 16_385, T::I8, Op::Xor),
+        (D::Allreduce, 63, T::Bf16, Op::Max),
+        (D::Allreduce, 64, T::F16, Op::Prod),
+        (D::ReduceScatter, 63, T::I64, Op::Sum),
+        (D::ReduceScatter, 64, T::F32, Op::Sum),
+    ];
+    does([Kind::Rtl; 2], 3, Links::Full, three);
+    // A ring of four has ranks that are no neighbours; gateware and models take turns there.
+    let four = [
+        (D::Scatter, 64, T::I8, Op::Sum),
+        (D::Allgather, 65, T::I8, Op::Sum),
+        (D::Alltoall, 65, T::I8, Op::Sum),
+        (D::Allreduce, 65, T::I8, Op::Max),
+        (D::ReduceScatter, 63, T::I64, Op::Or),
+    ];
+    does([Kind::Rtl, Kind::Model], 4, Links::Ring, four);
+    does([Kind::Rtl, Kind::Model], 2, Links::Full, [(D::Send { to: 1 }, 1 << 20, T::I8, Op::Sum)]);
+}
+
+/// Each operation of each size in bytes, and of those that reduce each type and what it takes, on so many cards of
+/// gateware.
+fn all_sizes(cards: u16) {
+    let begun = std::time::Instant::now();
+    let mut todo = Vec::new();
+    for kind in KINDS {
+        let reduces = matches!(kind, Does::Reduce | Does::Allreduce | Does::ReduceScatter);
+        let types = if reduces { &Datatype::ALL[..] } else { &[Datatype::I8][..] };
+        for &datatype in types {
+            let large = matches!(datatype, Datatype::I8 | Datatype::F32);
+            for bytes in [0, 1, 63, 64, 65, 16_383, 16_384, 16_385].into_iter().chain(large.then_some(1 << 20)) {
+                // Sizes that are no whole number of elements are rounded up.
+                todo.push((kind, u64::div_ceil(bytes, datatype.size()), datatype, Op::Sum));
+            }
+            let ops = Op::ALL.into_iter().filter(|op| reduces && op.takes(datatype));
+            todo.extend(ops.map(|op| (kind, 65, datatype, op)));
+        }
+    }
+    println!("{} operations on {cards} cards", todo.len());
+    does([Kind::Rtl; 2], cards, Links::Full, todo);
+    println!("took {:?}", begun.elapsed());
 }
