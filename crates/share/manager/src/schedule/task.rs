@@ -387,7 +387,8 @@ impl<'a, S: Space> UnderWay<'a, S> {
         self.send();
     }
 
-    /// Counts the bytes that an operation moved; gives those that its client reads.
+    /// Counts the bytes that an operation moved, and lets go what it used, before its client learns of the end: that
+    /// may build a program again whose kernels have ended. Gives the bytes that the client reads.
     fn count(&self, operation: Operation<S>) -> Option<Sink> {
         match operation {
             Operation::Write { from, .. } | Operation::WriteRect { from, .. } | Operation::WriteImage { from, .. } => {
