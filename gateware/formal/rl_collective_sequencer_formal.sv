@@ -151,11 +151,15 @@ module rl_collective_sequencer_formal
         assert (!put_open_q && !take_open_q && at[watched] == u_dut.commands_q[watched]);
       if (cancel[watched])
         FreeAtLast_A : assert (reported_q && !waits_i[watched] && !fetches_i[watched] && !copies_q);
-      if (begins && slot == watched) OneProgram_A : assert (!running_q && !reported_q);
+      if (begins && slot == watched) begin
+        OneProgram_A : assert (!running_q && !reported_q);
+        NotBeforeTheEndIsTaken_A : assert (!(ended_valid && ended.slot == watched));
+      end
       if (runs[watched]) FetchesForWhoRuns_A : assert (running_q);
       // What the induction has to know.
       assert (u_dut.active_q[watched] == (running_q || reported_q));
       assert (u_dut.leaving_q[watched] == reported_q && !(running_q && reported_q));
+      assert (!(ended_valid && ended.slot == watched) || reported_q);
       assert (!u_dut.checked_q[watched] || u_dut.active_q[watched]);
       assert (!(u_dut.exec_q && u_dut.ctx_q == watched) || (running_q && !u_dut.copies_q[watched]));
       assert (u_dut.copies_q[watched] == copies_q && (!copies_q || u_dut.active_q[watched]));

@@ -273,9 +273,9 @@ module rl_collective_sequencer
   for (genvar c = 0; c < Slots; c++) begin : gen_end
     assign ends[c] = active_q[c] && !leaving_q[c] && !(exec_q && ctx_q == slot_t'(c)) &&
         (faulted_q[c] || (checked_q[c] && go_q[c] && at_o[c] == commands_q[c] && puts_q[c] == '0 && takes_q[c] == '0));
-    // Nothing of it is under way here any more.
+    // Nothing of it is under way here any more, its end neither: whoever takes that knows it by the slot.
     assign frees[c] = leaving_q[c] && !waits_i[c] && !fetches_i[c] && !copies_q[c] &&
-        !(looking_q && looked_q == slot_t'(c));
+        !(looking_q && looked_q == slot_t'(c)) && !(ended_valid_o && ended_o.slot == slot_t'(c));
   end
   assign reports = any_ends && (!ended_valid_o || ended_ready_i);
   assign say_o = reports && faulted_q[leaver] ? used_q[leaver] | up_i : '0;

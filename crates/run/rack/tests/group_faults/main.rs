@@ -188,3 +188,20 @@ fn who_comes_to_a_neighbour_that_has_restarted_meanwhile_learns_it() {
         assert!(ended < came + Duration::from_millis(1), "{ended:?} after {came:?}");
     }
 }
+
+/// A program may begin in the very place of one whose report is on its way to memory: each has its own end.
+#[test]
+fn programs_that_begin_while_others_end_have_their_own_ends() {
+    for mut yard in yards().take(2) {
+        let mut rng = Rng::new(5);
+        for round in 0..12 {
+            let lengths: Vec<_> = (0..6).map(|_| 1 + rng.below(190) as usize).collect();
+            let programs: Vec<_> = lengths.iter().map(|length| vec![Command::Wait; *length]).collect();
+            let ops = work::start_all(&mut yard, 0, &programs);
+            for (op, length) in ops.into_iter().zip(lengths) {
+                let (_, report) = work::report(&mut yard, op);
+                assert_eq!((report.cause, report.command as usize), (None, length), "round {round}: {report:?}");
+            }
+        }
+    }
+}

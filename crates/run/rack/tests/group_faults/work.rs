@@ -24,6 +24,27 @@ pub(crate) fn start(yard: &mut Yard, card: usize, commands: &[Command], number: 
     launch(yard, card, args, base, 0)
 }
 
+/// Has a card begin programs one behind the other, as fast as it can: by one Go.
+pub(crate) fn start_all(yard: &mut Yard, card: usize, programs: &[Vec<Command>]) -> Vec<OpId> {
+    const APART: u64 = 16 << 10;
+    let bases: Vec<_> = (0..).map(|place| ROLE_PRIVATE + place * APART).take(programs.len()).collect();
+    for (base, commands) in bases.iter().zip(programs) {
+        let bytes: Vec<u8> = commands.iter().flat_map(Command::encode).collect();
+        assert!(PROGRAM + bytes.len() as u64 <= APART);
+        yard.write(card, base + PROGRAM, bytes);
+    }
+    yard.gos += 1;
+    let (go, limit) = (yard.gos, LIMIT.as_micros() as u64);
+    let mut ops = Vec::new();
+    for (base, commands) in bases.iter().zip(programs) {
+        let args = vec![base + PROGRAM, commands.len() as u64, limit, 0xdada << 20, u64::from(go)];
+        ops.push(launch(yard, card, args, *base, go));
+    }
+    yard.pass(Duration::from_millis(1));
+    yard.command(|host, now| host.go(now, go));
+    ops
+}
+
 /// When such a program ended, and its report.
 pub(crate) fn report(yard: &mut Yard, op: OpId) -> (Instant, Report) {
     match yard.end(op) {
