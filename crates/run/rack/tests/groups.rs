@@ -11,7 +11,7 @@ use rackloom_sim::{Cable, Faults};
 #[path = "../../../core/collective/tests/simulation/oracle.rs"]
 mod oracle;
 
-use oracle::{inputs, oracle};
+use oracle::{KINDS, inputs, oracle};
 
 /// Cards of 32 MiB on cables of 10 Gb/s.
 fn lab(cards: u16, links: Links, seed: u64, faults: Faults) -> SimGroup {
@@ -103,20 +103,6 @@ fn operations_take_the_time_of_their_plan() {
         }
     }
 }
-
-const KINDS: [Does; 11] = [
-    Does::Barrier,
-    Does::Send { to: 1 },
-    Does::Sendrecv { by: 1 },
-    Does::Broadcast,
-    Does::Scatter,
-    Does::Gather,
-    Does::Allgather,
-    Does::Alltoall,
-    Does::Reduce,
-    Does::Allreduce,
-    Does::ReduceScatter,
-];
 
 /// Does these, one after the other, and compares every byte that each rank gets.
 fn does(kinds: [Kind; 2], cards: u16, links: Links, todo: impl IntoIterator<Item = (Does, u64, Datatype, Op)>) {

@@ -10,22 +10,8 @@ use rackloom_collective::{Buffers, Command, Datatype, Group, Kind, Op, Operation
 use rackloom_node::Rng;
 
 use interpreter::Ranks;
-use oracle::{fold, inputs, oracle};
+use oracle::{KINDS, fold, inputs, oracle};
 use shapes::{Shape, group, shapes};
-
-const KINDS: [Kind; 11] = [
-    Kind::Barrier,
-    Kind::Send { to: 1 },
-    Kind::Sendrecv { by: 1 },
-    Kind::Broadcast,
-    Kind::Scatter,
-    Kind::Gather,
-    Kind::Allgather,
-    Kind::Alltoall,
-    Kind::Reduce,
-    Kind::Allreduce,
-    Kind::ReduceScatter,
-];
 
 fn blocks(kind: Kind, size: usize) -> u64 {
     match kind {

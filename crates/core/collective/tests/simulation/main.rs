@@ -11,22 +11,8 @@ use rackloom_collective::{
 use rackloom_node::{Duration, Instant, Rng};
 
 use mesh::{Faults, Mesh, PRIVATE, Use, config, group, port};
-use oracle::{inputs, oracle};
+use oracle::{KINDS, inputs, oracle};
 use work::Work;
-
-const KINDS: [Kind; 11] = [
-    Kind::Barrier,
-    Kind::Send { to: 1 },
-    Kind::Sendrecv { by: 1 },
-    Kind::Broadcast,
-    Kind::Scatter,
-    Kind::Gather,
-    Kind::Allgather,
-    Kind::Alltoall,
-    Kind::Reduce,
-    Kind::Allreduce,
-    Kind::ReduceScatter,
-];
 
 fn alone(operation: Operation, ranks: usize, seed: u64) -> Result<(), String> {
     let members: Vec<_> = (0..ranks).collect();

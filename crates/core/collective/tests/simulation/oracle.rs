@@ -1,7 +1,22 @@
-//! What ranks give, and what they have to get.
+//! The operations that there are, what ranks give, and what they have to get.
 
 use rackloom_collective::{Datatype, Kind, Op, Operation};
 use rackloom_node::Rng;
+
+/// One of each kind.
+pub(crate) const KINDS: [Kind; 11] = [
+    Kind::Barrier,
+    Kind::Send { to: 1 },
+    Kind::Sendrecv { by: 1 },
+    Kind::Broadcast,
+    Kind::Scatter,
+    Kind::Gather,
+    Kind::Allgather,
+    Kind::Alltoall,
+    Kind::Reduce,
+    Kind::Allreduce,
+    Kind::ReduceScatter,
+];
 
 /// What each rank gives, as whole elements that reduce exactly or not at all.
 pub(crate) fn inputs(operation: &Operation, ranks: usize, seed: u64) -> Vec<Vec<u8>> {

@@ -7,31 +7,18 @@ mod oracle;
 mod work;
 mod yard;
 
-use rackloom_collective::{Cause, Command, Datatype, Kind as Does, Op, Operation};
+use rackloom_collective::{Cause, Command, Datatype, Op, Operation};
 use rackloom_node::{Duration, Rng};
 use rackloom_rack::{Kind, Links};
 use rackloom_wire::Scrub;
 
 use harm::{HARMS, Harm};
+use oracle::KINDS;
 use work::{End, LIMIT, Work};
 use yard::Yard;
 
 /// Where programs of a test's own have their data: behind the room of all operations.
 const DATA: u64 = 15 << 20;
-
-const KINDS: [Does; 11] = [
-    Does::Barrier,
-    Does::Send { to: 1 },
-    Does::Sendrecv { by: 1 },
-    Does::Broadcast,
-    Does::Scatter,
-    Does::Gather,
-    Does::Allgather,
-    Does::Alltoall,
-    Does::Reduce,
-    Does::Allreduce,
-    Does::ReduceScatter,
-];
 
 fn draw(rng: &mut Rng, ranks: usize, counts: &[u64]) -> Operation {
     let kind = KINDS[rng.below(KINDS.len() as u64) as usize];
