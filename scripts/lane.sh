@@ -18,4 +18,6 @@ if [ "$lane" != "$RACKLOOM_LANE" ]; then
   echo "in the lane '$lane'"
   exit 0
 fi
-exec "$@"
+name=${1##*/} package=${PWD##*/}
+TIMEFORMAT="time: %U and %S s of processor in %R s: $package/${name%-*}"
+time "$@"

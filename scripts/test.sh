@@ -61,12 +61,20 @@ all_tests() {
   RACKLOOM_LANE=real tests --no-fail-fast 2>&1 | tee "$log" || status=$?
   for lane in "${busy[@]}"; do wait "$lane" || status=$?; done
   cat "$log".* | tee -a "$log"
+  longest "$log"
   if [ $status != 0 ]; then
     phase_failures=$(grep -E -A 12 "panicked at|^error" "$log" | cut -c 1-300 | tail -n 120
       grep -E '^test .*FAILED$|^error: .* failed|^ +`.*`$' "$log" || true)
   fi
   rm -f "$log" "$log".*
   return $status
+}
+
+# The test programs that took the most of the processor.
+longest() {
+  printf '\n%8s %8s  %s\n' 'CPU s' 'real s' 'test program'
+  sed -n 's/.*time: \(.*\) and \(.*\) s of processor in \(.*\) s: \(.*\)/\1 \2 \3 \4/p' "$1" |
+    awk '{ printf "%8.1f %8.1f  %s\n", $1 + $2, $3, $4 }' | sort -rn | head -n 20
 }
 
 lints

@@ -18,6 +18,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import handles as handles  # Each bench has its ports this way.
 from cocotb_tools.runner import get_runner
 from sources import ROOT as ROOT
 from sources import RTL, closure, files

@@ -105,7 +105,7 @@ pub(crate) fn run(cx: &Context, parameters: Parameters) -> Result<Exit> {
             table.row([way.way.to_owned(), rate, again, format!("{:.0}", way.ping_us)]);
         }
         let (percent, threads) = (report.ratio * 100.0, report.threads);
-        format!("{table}cards carry {percent:.0} % of veth; {threads} threads of {}\n", report.processor)
+        format!("{table}cards carry {percent:.0} % of veth\n{threads} threads of {}\n", report.processor)
     });
     Ok(Exit::Ok)
 }

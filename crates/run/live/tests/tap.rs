@@ -133,7 +133,11 @@ fn the_interface_goes_with_its_wire() {
     let tap = open(&namespace, "rl0").unwrap();
     assert!(shows());
     drop(tap);
-    assert!(!shows());
+    // A child of this process that another test is about to start has the wire, too, until it runs its program.
+    let until = Instant::now() + LONG;
+    while shows() {
+        assert!(Instant::now() < until, "it stays");
+    }
 }
 
 #[test]

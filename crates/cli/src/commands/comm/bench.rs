@@ -348,7 +348,7 @@ fn text(r: &CommBenchReport) -> String {
     let links = r.links.as_ref().map(|links| format!(", links {links}")).unwrap_or_default();
     let mpi = r.mpi.as_ref().map_or_else(|| "; ".to_owned(), |mpi| format!("; beside {mpi}\n"));
     let beside = match (r.memcpy, r.cable) {
-        (Some(memcpy), _) => format!("memcpy {}; {} threads of {}", rate(memcpy), r.threads, r.processor),
+        (Some(memcpy), _) => format!("memcpy {}\n{} threads of {}", rate(memcpy), r.threads, r.processor),
         (_, cable) => format!("in virtual time, cables of {}", rate(cable.unwrap_or_default())),
     };
     format!("{table}{} ranks{links}, {} by {}{mpi}{beside}\n", r.ranks, r.datatype, r.op)
