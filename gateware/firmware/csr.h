@@ -607,6 +607,9 @@
 // The number.
 #define LNK_ORDER_NUMBER_SHIFT 4u
 #define LNK_ORDER_NUMBER_MASK 0x7u
+// A program with this NUMBER, which no other has, will be started or forgotten: it relies on the lives that its
+// neighbours have now.
+#define LNK_ORDER_EXPECT 0x00000080u
 
 // ---- Keys: What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros here and
 // ---- ignores writes.

@@ -77,6 +77,8 @@ void programs_accept(void) {
   uint64_t limit = (uint64_t)ARG_HI(LIMIT) << 32 | ARG_LO(LIMIT);
   // What a word cannot say is more than a program may have, or lies where nobody may write.
   bool far = ARG_HI(PROGRAM) > 0xff || ARG_HI(COMMANDS) != 0;
+  // It relies on the lives that its neighbours have now, also when its Go comes in the midst of the end of one.
+  WRITE(CSR_LNK_ORDER, LNK_ORDER_EXPECT | number << LNK_ORDER_NUMBER_SHIFT);
   program->there = true;
   program->cancelled = false;
   program->seq = asked.seq;

@@ -47,7 +47,7 @@ module rl_collective_sequencer_formal
   logic [2:0] unused_read_at;
   logic [1:0] goes_to;
   move_t move;
-  logic [Links-1:0] say;
+  logic [Links-1:0] say, renewed;
   operation_t unused_operation;
   rl_collective_sequencer #(
     .Links(Links)
@@ -88,6 +88,7 @@ module rl_collective_sequencer_formal
     .take_end_i,
     .over_i,
     .over_cause_i,
+    .renewed_o(renewed),
     .up_i,
     .looks_i,
     .told_i,
@@ -129,7 +130,8 @@ module rl_collective_sequencer_formal
       reported_q <= reports || (reported_q && !cancel[watched]);
       put_open_q <= !(begins && slot == watched) && (puts || (put_open_q && !put_ends));
       take_open_q <= !(begins && slot == watched) && (takes || (take_open_q && !take_ends));
-      anew_q <= !(begins && slot == watched) && (anew_q || (over_i[link] && over_cause_i[link] == Restarted));
+      anew_q <= (begins && slot == watched ? start_i.anew[link] : anew_q) ||
+          (over_i[link] && over_cause_i[link] == Restarted);
       copies_q <= (copy && mine) || (copies_q && !copy_end_i);
     end
   end
@@ -144,6 +146,8 @@ module rl_collective_sequencer_formal
       if (puts || takes) NothingInALaterLife_A : assert (!anew_q);
       if (reports && u_dut.faulted_q[watched])
         AllWhoAreThereLearnIt_A : assert ((say & up_i) == up_i);
+      SaysWhoseLifeIsNew_A :
+      assert (renewed[link] == (over_i[link] && over_cause_i[link] == Restarted));
       if (copy) OneCopy_A : assert (!copies_q && !copy_busy_i);
       if (reports) OneReport_A : assert (running_q && !reported_q);
       if (reports && !u_dut.faulted_q[watched])

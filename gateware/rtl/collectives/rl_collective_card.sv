@@ -43,6 +43,7 @@ module rl_collective_card
   input  program_t                      start_i,
   output slot_t                         start_slot_o,
   output logic                          start_invalid_o,  // With ready: it is none, and does not begin.
+  output logic [Links-1:0]              renewed_o,        // The neighbour has begun a new life: for one cycle.
   input  logic [Slots-1:0]              go_i,
   input  logic [Slots-1:0]              expire_i,
   output logic                          ended_valid_o,
@@ -160,6 +161,7 @@ module rl_collective_card
     .take_end_i(take_end),
     .over_i(over),
     .over_cause_i(over_cause),
+    .renewed_o,
     .up_i(up_o),
     .looks_i(looks != '0),
     .told_i(told),

@@ -1,6 +1,9 @@
 // Programs as the firmware starts them, by registers that protocol/registers.toml has: each with a number of the
 // firmware's, and where its report goes. They begin in order, each when a context is free, and the firmware is shown
 // how each has ended, one after the other.
+//
+// A program relies on the lives that its neighbours have when the firmware is told to run it, which may be long before it
+// begins. What has begun anew since is noted here, and goes with it.
 module rl_collective_csr
   import rl_csr_pkg::*;
   import rl_control_pkg::bridge_ctl_t;
@@ -23,6 +26,7 @@ module rl_collective_csr
   output program_t         start_o,
   input  slot_t            start_slot_i,
   input  logic             start_invalid_i,
+  input  links_t           renewed_i,      // As it says. Also of one that begins in this cycle.
   output logic [Slots-1:0] expire_o,
   input  logic             ended_valid_i,
   output logic             ended_ready_o,
@@ -49,16 +53,26 @@ module rl_collective_csr
   // -- what is written
   logic [What-1:0][31:0] what_q;
   logic [31:0] word;
-  logic orders, starts, pops;
+  logic orders, starts, pops, expects;
   number_t number;
   assign word = ctl_i.word;
   assign orders = ctl_i.write && ctl_i.at == CsrLnkOrder[4:0];
   assign starts = orders && word[LnkOrderStartBit];
+  assign expects = orders && word[LnkOrderExpectBit];
   assign pops = orders && word[LnkOrderPopBit];
   assign reset_o = orders && word[LnkOrderResetBit];
   assign number = word[LnkOrderNumberLsb+:LnkOrderNumberWidth];
   always_ff @(posedge clk_i) begin
     if (ctl_i.write && ctl_i.at == CsrLnkWhat[4:0]) what_q <= {what_q[What-2:0], word};
+  end
+
+  // -- neighbours of those that will be started
+  links_t [Slots-1:0] anew_q;  // By number.
+  always_ff @(posedge clk_i) begin
+    for (int unsigned n = 0; n < Slots; n++) begin
+      if (!rst_ni) anew_q[n] <= '0;
+      else anew_q[n] <= (expects && number == number_t'(n) ? '0 : anew_q[n]) | renewed_i;
+    end
   end
 
   // -- programs that wait for a context
@@ -69,6 +83,7 @@ module rl_collective_csr
     asked.number = number;
     asked.report_at = {what_q[1][7:0], what_q[0]};
     asked.of = '{
+        anew: '0,
         held: 1'b0,
         program_at: {what_q[8][7:0], what_q[7]},
         // One that has too many commands is none.
@@ -92,7 +107,10 @@ module rl_collective_csr
     .count_o(unused_count)
   );
   assign start_valid_o = head_valid && !report_ready_i;
-  assign start_o = head.of;
+  always_comb begin
+    start_o = head.of;
+    start_o.anew = anew_q[head.number];
+  end
   assign head_ends = start_valid_o && start_ready_i;
   assign begins = head_ends && !start_invalid_i;
   assign refuses = head_ends && start_invalid_i;

@@ -65,7 +65,9 @@ package rl_collective_pkg;
     logic [63:0] group;
     logic [31:0] number;
   } operation_t;
+  typedef logic [3:0] links_t;
   typedef struct packed {
+    links_t      anew;     // Links whose neighbours have begun a new life since it relies on them.
     logic        held;     // It waits for its Go, within its time.
     logic [39:0] program_at;
     count_t      commands;

@@ -55,6 +55,7 @@ module rl_collective_sequencer
   input  end_t [Links-1:0]         take_end_i,
   input  logic [Links-1:0]         over_i,
   input  cause_e [Links-1:0]       over_cause_i,
+  output logic [Links-1:0]         renewed_o,        // The neighbour has begun a new life: for one cycle.
   input  logic [Links-1:0]         up_i,             // There is a neighbour.
   input  logic                     looks_i,          // A link looks whether who has begun has failed there.
   input  logic [Links-1:0][Slots-1:0] told_i,
@@ -72,13 +73,17 @@ module rl_collective_sequencer
   // -- contexts
   logic [Slots-1:0] active_q, checked_q, go_q, ready_q, faulted_q, leaving_q, copies_q;
   logic [Slots-1:0][Links-1:0] puts_q, takes_q, used_q;
-  logic [Slots-1:0][Links-1:0] anew_q;  // The neighbour has begun a new life since the program began.
+  logic [Slots-1:0][Links-1:0] anew_q;  // The neighbour has begun a new life since the program relies on it.
   count_t [Slots-1:0] commands_q;
   cause_e [Slots-1:0] cause_q;
   logic [Slots-1:0][7:0] port_q;
   slot_t ctx_q, walk_q, leaver;
   operation_t operation;
   logic [31:0] now_q, until_at;
+
+  for (genvar l = 0; l < Links; l++) begin : gen_renewed
+    assign renewed_o[l] = over_i[l] && over_cause_i[l] == Restarted;
+  end
 
   // -- a program begins
   logic any_free, looking_q;
@@ -327,7 +332,7 @@ module rl_collective_sequencer
         puts_q[c] <= puts_q[c] & ~put_done[c];
         takes_q[c] <= takes_q[c] & ~take_done[c];
         for (int unsigned l = 0; l < Links; l++) begin
-          if (over_i[l] && over_cause_i[l] == Restarted) anew_q[c][l] <= 1'b1;
+          if (renewed_o[l]) anew_q[c][l] <= 1'b1;
           if (here && link_o == 2'(l)) begin
             if (put_o) puts_q[c][l] <= 1'b1;
             if (take_o) takes_q[c][l] <= 1'b1;
@@ -348,7 +353,7 @@ module rl_collective_sequencer
           puts_q[c] <= '0;
           takes_q[c] <= '0;
           used_q[c] <= '0;
-          anew_q[c] <= '0;
+          anew_q[c] <= start_i.anew[Links-1:0] | renewed_o;
         end
       end
     end
@@ -363,7 +368,7 @@ module rl_collective_sequencer
   end
 
   logic unused;
-  assign unused = ^{start_i.program_at, over_by[30:0], command.to};
+  assign unused = ^{start_i.program_at, start_i.anew, over_by[30:0], command.to};
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni && goes && is_move)

@@ -463,6 +463,7 @@ package rl_csr_pkg;
   localparam int unsigned LnkOrderCancelBit = 3;
   localparam int unsigned LnkOrderNumberLsb = 4;
   localparam int unsigned LnkOrderNumberWidth = 3;
+  localparam int unsigned LnkOrderExpectBit = 7;
 
   // What a card with keys has beside its vault (`rl_auth_card`). A card without keys reads zeros
   // here and ignores writes.

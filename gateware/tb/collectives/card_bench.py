@@ -104,8 +104,9 @@ class Card:
         return b"".join(pieces)[:length]
 
     # -- programs
-    async def begin(self, program, *, held=False, at=None):
-        """Starts a program and returns its context; None: it is none."""
+    async def begin(self, program, *, held=False, at=None, anew=0):
+        """Starts a program and returns its context; None: it is none. `anew`: links whose neighbours have begun a new
+        life since it relies on them, a bit each."""
         dut = self.dut
         if at is None:
             # Where none that runs has its commands: as many places as contexts.
@@ -114,7 +115,7 @@ class Card:
             await self.write(at, program.bytes())
         ticks = program.limit_us * 1000 // (CYCLE_NS * TICK)
         value = program.number | program.group << 32 | ticks << 96 | len(program.commands) << 128 | at << 141
-        dut.start_i.value = value | held << 181
+        dut.start_i.value = value | held << 181 | anew << 182
         dut.start_valid_i.value = 1
         for _ in range(2000):
             await self.edge

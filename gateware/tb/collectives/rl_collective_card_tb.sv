@@ -67,7 +67,15 @@ module rl_collective_card_tb
   logic [Links-1:0][7:0] ports, unused_ports;
   logic [Links-1:0][39:0] early;
   logic [Links-1:0]
-      out_valid, out_last, in_valid, in_last, in_bad, strays, unused_up, unused_neighbours;
+      out_valid,
+      out_last,
+      in_valid,
+      in_last,
+      in_bad,
+      strays,
+      unused_up,
+      unused_neighbours,
+      unused_renewed;
   logic [Links-1:0][DataW-1:0] out_data, in_data;
   logic [Links-1:0][KeepW-1:0] out_keep, in_keep;
   logic [Links-1:0][31:0] unused_counts;
@@ -121,6 +129,7 @@ module rl_collective_card_tb
     .start_i(start),
     .start_slot_o,
     .start_invalid_o,
+    .renewed_o(unused_renewed),
     .go_i,
     .expire_i('0),
     .ended_valid_o(ended),

@@ -57,7 +57,7 @@ module rl_collective_group_tb
     logic [Links-1:0][47:0] macs, unused_macs;
     logic [Links-1:0][7:0] ports, unused_ports;
     logic [Links-1:0][39:0] early;
-    logic [Links-1:0] rests, unused_up, unused_neighbours, unused_strays;
+    logic [Links-1:0] rests, unused_up, unused_neighbours, unused_strays, unused_renewed;
     logic [Links-1:0][31:0] unused_counts;
     transport_event_t [Links-1:0] unused_events;
     for (genvar l = 0; l < Links; l++) begin : gen_link
@@ -117,6 +117,7 @@ module rl_collective_group_tb
       .start_i(program_t'(start_i)),
       .start_slot_o(slots[c]),
       .start_invalid_o(invalid[c]),
+      .renewed_o(unused_renewed),
       .go_i(go_i[c]),
       .expire_i('0),
       .ended_valid_o(ended),

@@ -23,7 +23,7 @@ SEEDS = int(os.environ.get("CARD_SEEDS", "5"))
 LINKS = [int(links) for links in os.environ.get("CARD_LINKS", "2").split()]
 WIDTHS = [int(width) for width in os.environ.get("CARD_WIDTHS", "64").split()]
 FAILED = 8  # The kind of a frame.
-TIMEOUT, LINK_DEAD, PEER_FAILED, BAD_COMMAND, BAD_ADDRESS, MEMORY_FAILED, MISMATCH = 1, 2, 4, 5, 6, 7, 8
+TIMEOUT, LINK_DEAD, RESTARTED, PEER_FAILED, BAD_COMMAND, BAD_ADDRESS, MEMORY_FAILED, MISMATCH = range(1, 9)
 USED = 160 << 10  # Bytes of memory behind the programs that a run uses and compares.
 
 
@@ -166,6 +166,29 @@ async def a_survey_says_who_is_at_the_other_ends(dut):
         if cut:
             assert got[64 + 16 * 2 + 7] == 0, "whose neighbour's words are cut has heard nobody"
     dut.cut_i.value = 0
+    await card.healthy()
+
+
+@cocotb.test()
+async def who_relied_on_a_life_that_is_over_before_it_begins_fails_when_it_comes_to_that_link(dut):
+    """And only then, and only for that link."""
+    card, _ = await both(dut)
+    at, wait, last = DATA_AT, golden_link.wait(), links_of(dut)
+    put, take = golden_link.put(1, at, 8, 1), golden_link.take(1, at + 64, 8, 2)
+    for link in range(last):
+        for held in (False, True):
+            copy, other = golden_link.copy(at, at + 128, 8), golden_link.take(1, at + 64, 8, link + 1)
+            slot = await card.begin(Program([copy, other, wait], 5, 2 * link + held), held=held, anew=1 << link)
+            await card.cycles(50)
+            dut.go_i.value = held << slot
+            await card.cycles(1)
+            dut.go_i.value = 0
+            assert await card.ended([slot]) == [Report(RESTARTED, link + 1, 1, 0, 0)]
+    # Who has its place next relies on nothing of that, and others' lives are no matter.
+    others = (1 << last) - 1
+    slots = [await card.begin(Program([put, wait], 6, 1), anew=others & ~1),
+             await card.begin(Program([take, wait], 6, 1), anew=others & ~2)]
+    assert await card.ended(slots) == [Report(0, 0, 2, 0, 0)] * 2
     await card.healthy()
 
 

@@ -16,11 +16,13 @@ MAP = tomllib.loads((ROOT / "protocol/registers.toml").read_text())
 REGISTERS = {register["name"]: register for register in MAP["register"]}
 STATUS, WHAT, ORDER = (REGISTERS[f"LNK_{name}"]["offset"] // 4 & 31 for name in ("STATUS", "WHAT", "ORDER"))
 SLOTS = NUMBERS = 8
+LINKS = 4
 WHAT_WORDS = 9
 COMMANDS = (1 << 13) - 1  # What more commands than this count as: too many.
 UNIT_US = 6  # A tick has so many microseconds, as a power of 2, shifted.
 # Fields from the last one on, and their bits.
-PROGRAM = {"number": 32, "group": 64, "ticks": 32, "commands": 13, "program_at": 40, "held": 1}
+PROGRAM = {"number": 32, "group": 64, "ticks": 32, "commands": 13, "program_at": 40, "held": 1,
+           "anew": LINKS}
 REPORT = {"puts": 64, "takes": 64, "command": 13, "port": 8, "cause": 4, "slot": 3}
 
 
@@ -28,7 +30,8 @@ def bit(register, name):
     return 1 << int(next(one["bits"] for one in REGISTERS[register]["fields"] if one["name"] == name))
 
 
-START, POP, RESET, CANCEL = (bit("LNK_ORDER", name) for name in ("START", "POP", "RESET", "CANCEL"))
+START, POP, RESET, CANCEL, EXPECT = (bit("LNK_ORDER", name) for name in ("START", "POP", "RESET", "CANCEL", "EXPECT"))
+ORDERS = START | POP | RESET | CANCEL | EXPECT
 THERE, ENDED, RESETS, REFUSED = (bit("LNK_STATUS", name) for name in ("THERE", "ENDED", "RESETS", "REFUSED"))
 
 
@@ -54,10 +57,11 @@ class Asked:
     number: int
     words: list[int]
 
-    def begins_as(self, shift):
+    def begins_as(self, shift, anew):
         """What the sequencer has to get."""
         program_hi, program_lo, commands, limit, group_hi, group_lo, sequence = self.words[:7]
         return {
+            "anew": anew,
             "held": 0,
             "program_at": (program_hi & 0xFF) << 32 | program_lo,
             "commands": min(commands, COMMANDS),
@@ -80,8 +84,9 @@ class Registers:
         self.starts, self.ended = deque(), deque()
         self.running: dict[int, Asked] = {}  # By the context.
         self.called_off: set[int] = set()
+        self.anew = [0] * NUMBERS  # Links whose neighbours have begun a new life since a number was expected.
         self.ending = None  # The context whose end is offered, and its cause.
-        self.begun = self.refused = self.cancelled = self.shown = 0
+        self.begun = self.refused = self.cancelled = self.shown = self.late = 0
 
     def taken(self):
         """Numbers that a program has, which the firmware gives to no other."""
@@ -96,13 +101,15 @@ class Registers:
             edges = [0, 63, 64, 4096, COMMANDS, COMMANDS + 1, (1 << 32) - 1]
             return at, rng.choice([rng.getrandbits(32), rng.choice(edges)])
         number = rng.randrange(NUMBERS)
-        word = rng.getrandbits(32) & ~(START | POP | RESET | CANCEL | 7 << 4) | number << 4
+        word = rng.getrandbits(32) & ~(ORDERS | 7 << 4) | number << 4
         if number not in self.taken() and rng.random() < 0.7:
             word |= START
         if rng.random() < 0.4:
             word |= POP
         if rng.random() < 0.2:
             word |= CANCEL
+        if rng.random() < 0.4:
+            word |= EXPECT
         return at, word
 
     def drive(self):
@@ -114,6 +121,8 @@ class Registers:
         dut.ctl_i.value = pack("bridge_ctl_t", write=self.write is not None, at=at, word=word, read_at=self.read_at)
         self.there, self.resets = rng.getrandbits(1), rng.getrandbits(1)
         dut.there_i.value, dut.resets_i.value = self.there, self.resets
+        self.renewed = rng.getrandbits(LINKS) & rng.getrandbits(LINKS) if rng.random() < 0.03 else 0
+        dut.renewed_i.value = self.renewed
         free = [slot for slot in range(SLOTS) if slot not in self.running]
         self.ready = bool(free) and rng.random() < 0.5
         self.slot, self.invalid = rng.choice(free or [0]), rng.random() < 0.3
@@ -149,7 +158,8 @@ class Registers:
         # One begins only while no report is being taken: it would have the same place among those that have ended.
         assert dut.start_valid_o.value == (bool(self.starts) and not self.reported)
         if self.starts:
-            assert unpacked(dut.start_o.value.to_unsigned(), PROGRAM) == self.starts[0].begins_as(self.shift)
+            assert unpacked(dut.start_o.value.to_unsigned(), PROGRAM) == self.starts[0].begins_as(
+                self.shift, self.anew[self.starts[0].number])
         expire = sum(1 << slot for slot, asked in self.running.items() if asked.number in self.called_off)
         assert dut.expire_o.value == expire
         assert dut.report_valid_o.value == (self.ending is not None)
@@ -175,6 +185,9 @@ class Registers:
                     self.cancelled += 1
                 if word & START:
                     self.called_off.discard(number)
+                if word & EXPECT:
+                    self.anew[number] = 0
+        self.anew = [anew | self.renewed for anew in self.anew]
         if pops:
             self.ended.popleft()
             self.shown += 1
@@ -184,11 +197,13 @@ class Registers:
             self.ending = None
         if begins:
             asked = self.starts.popleft()
+            anew = self.anew[asked.number]
             if self.invalid:
                 self.ended.append((True, asked.number, 0))
                 self.refused += 1
             else:
                 self.running[self.slot] = asked
+                self.late += 0 < anew < (1 << LINKS) - 1
                 self.begun += 1
         if self.write is not None and self.write[0] == ORDER and self.write[1] & START:
             self.starts.append(Asked(self.write[1] >> 4 & 7, list(self.what)))
@@ -196,7 +211,8 @@ class Registers:
 
 async def begin(dut, shift):
     Clock(dut.clk_i, 10, "ns").start()
-    inputs = ("rst_n", "ctl_", "there_", "resets_", "start_ready_", "start_slot_", "start_invalid_", "ended_valid_")
+    inputs = ("rst_n", "ctl_", "there_", "resets_", "start_ready_", "start_slot_", "start_invalid_", "ended_valid_",
+              "renewed_")
     for name in (*inputs, "ended_", "report_ready_"):
         getattr(dut, f"{name}i").value = 0
     dut.shift_i.value = shift
@@ -222,6 +238,7 @@ async def whatever_is_written_and_read_programs_begin_and_end_once(dut, shift):
         registers.step()
         await FallingEdge(dut.clk_i)
     assert min(registers.begun, registers.refused, registers.cancelled, registers.shown) > 100
+    assert registers.late > 40, "neighbours have begun anew before programs began"
 
 
 @cocotb.test()

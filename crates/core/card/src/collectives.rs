@@ -54,6 +54,12 @@ impl Collectives {
         self.launches.len() < CONTEXTS.into()
     }
 
+    /// Takes a launch, whose program relies from now on on the lives that its neighbours have.
+    pub(crate) fn accept(&mut self, launch: Launch) {
+        self.sequencer.expect(launch.seq.into());
+        self.launches.push((launch, None));
+    }
+
     /// Starts the launches that wait for nothing. Those that cannot be started are given back.
     pub(crate) fn start(&mut self, now: Instant, memory: &Ddr<'_>) -> Vec<Launch> {
         let mut refused = Vec::new();

@@ -38,7 +38,8 @@ pub(crate) struct Context {
     pub(crate) takes: Vec<Take>,
     /// The links that it has used, whose cards learn of its failure.
     pub(crate) used: u64,
-    /// The links whose cards have begun a new life since it began: what it may still owe or want there will not come.
+    /// The links whose cards have begun a new life since it was expected: what it may still owe or want there will not
+    /// come.
     pub(crate) anew: u64,
     pub(crate) fault: Option<(Cause, Port)>,
     /// Something has changed that lets it go on, maybe.
@@ -70,7 +71,7 @@ pub(crate) struct Take {
 }
 
 impl Context {
-    pub(crate) fn new(now: Instant, id: u64, start: Start) -> Self {
+    pub(crate) fn new(now: Instant, id: u64, start: Start, anew: u64) -> Self {
         Self {
             id,
             start,
@@ -81,7 +82,7 @@ impl Context {
             puts: Vec::new(),
             takes: Vec::new(),
             used: 0,
-            anew: 0,
+            anew,
             fault: None,
             is_ready: true,
         }

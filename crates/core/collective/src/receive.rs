@@ -35,8 +35,9 @@ impl Sequencer {
             link.forget();
             link.has_begun = false;
             self.fail_at(port, Cause::Restarted);
-            // Programs that come to it later learn it then.
-            self.contexts.iter_mut().flatten().for_each(|c| c.anew |= 1 << port);
+            // Programs that come to it later learn it then, those among them that have not begun.
+            let begun = self.contexts.iter_mut().flatten().map(|context| &mut context.anew);
+            begun.chain(self.expected.iter_mut().map(|(_, anew)| anew)).for_each(|anew| *anew |= 1 << port);
         }
         let link = &mut self.links[at];
         if link.connection.is_established() && !link.has_begun {

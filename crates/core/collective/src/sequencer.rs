@@ -38,6 +38,8 @@ pub struct Sequencer {
     pub(crate) config: SequencerConfig,
     pub(crate) links: Vec<Link>,
     pub(crate) contexts: [Option<Context>; CONTEXTS as usize],
+    /// Programs that will be started, and the links whose cards have begun a new life since that is known.
+    pub(crate) expected: Vec<(u64, u64)>,
     ended: VecDeque<(u64, Report)>,
     pub(crate) counters: LinkCounters,
     /// The link that may send next, and the context that may go on next.
@@ -60,6 +62,7 @@ impl Sequencer {
         Self {
             links,
             contexts: Default::default(),
+            expected: Vec::new(),
             ended: VecDeque::new(),
             counters: LinkCounters::default(),
             turn: 0,
@@ -87,22 +90,33 @@ impl Sequencer {
         self.contexts.iter().any(Option::is_none)
     }
 
-    /// Starts a program. `id` is the caller's number for it.
+    /// A program with this number of the caller's will be started, or cancelled: it relies on the lives that its
+    /// neighbours have now, whenever it is started. At most as many as there are contexts.
+    pub fn expect(&mut self, id: u64) {
+        self.expected.push((id, 0));
+    }
+
+    /// Starts a program. `id` is the caller's number for it. One that was not expected relies on the lives that its
+    /// neighbours have now.
     ///
     /// # Errors
     /// See [`NotStarted`].
     pub fn start(&mut self, now: Instant, id: u64, start: Start, memory: &dyn Memory) -> Result<(), NotStarted> {
+        let expected = self.expected.iter().position(|(expected, _)| *expected == id);
+        let anew = expected.map_or(0, |at| self.expected.swap_remove(at).1);
         let length = start.commands.saturating_mul(crate::COMMAND_BYTES);
         if start.commands > COMMANDS_MAX || !memory.allows(start.program, length.max(1)) {
             return Err(NotStarted::Invalid);
         }
         let free = self.contexts.iter_mut().find(|c| c.is_none()).ok_or(NotStarted::Busy)?;
-        *free = Some(Context::new(now, id, start));
+        *free = Some(Context::new(now, id, start, anew));
         Ok(())
     }
 
-    /// Ends a program without a report; the cards that it works with learn that it has failed. False: there is none.
+    /// Ends a program without a report; the cards that it works with learn that it has failed. False: there is none,
+    /// and none is expected any more.
     pub fn cancel(&mut self, id: u64) -> bool {
+        self.expected.retain(|(expected, _)| *expected != id);
         let Some(slot) = self.contexts.iter().position(|c| c.as_ref().is_some_and(|c| c.id == id)) else {
             return false;
         };
@@ -113,6 +127,7 @@ impl Sequencer {
     /// The claim is over, or the card starts anew: all programs end without a word, and each link begins a new life.
     pub fn reset(&mut self, now: Instant) {
         self.contexts = Default::default();
+        self.expected.clear();
         self.ended.clear();
         for link in &mut self.links {
             link.restart(now, &self.config);
@@ -312,6 +327,6 @@ impl Sequencer {
             assert!(context.takes.iter().all(|t| t.come <= t.length));
             assert!(context.at <= context.start.commands);
         }
-        assert!(self.ended.len() <= CONTEXTS as usize);
+        assert!(self.ended.len() <= CONTEXTS as usize && self.expected.len() <= CONTEXTS as usize);
     }
 }

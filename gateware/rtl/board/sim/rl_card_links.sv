@@ -156,6 +156,7 @@ module rl_card_links
   logic
       start_valid, start_ready, start_invalid, ended_valid, ended_ready, report_valid, report_ready;
   logic [Slots-1:0] expire;
+  logic [Links-1:0] renewed;
   program_t start;
   slot_t start_slot;
   report_t report;
@@ -176,6 +177,7 @@ module rl_card_links
     .start_o(start),
     .start_slot_i(start_slot),
     .start_invalid_i(start_invalid),
+    .renewed_i(links_t'(renewed)),
     .expire_o(expire),
     .ended_valid_i(ended_valid),
     .ended_ready_o(ended_ready),
@@ -238,6 +240,7 @@ module rl_card_links
     .start_i(start),
     .start_slot_o(start_slot),
     .start_invalid_o(start_invalid),
+    .renewed_o(renewed),
     .go_i('0),
     .expire_i(expire),
     .ended_valid_o(ended_valid),

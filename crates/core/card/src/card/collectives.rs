@@ -41,7 +41,7 @@ impl Card {
     pub(super) fn accept_program(&mut self, now: Instant, head: &Head, body: &wire::Launch, args: Vec<u64>) {
         let launch = self.launches.accept_elsewhere(&mut self.shell, head, body, args);
         if let Some(collectives) = &mut self.collectives {
-            collectives.launches.push((launch, None));
+            collectives.accept(launch);
         }
         self.start_programs(now);
     }

@@ -199,6 +199,31 @@ fn a_cut_link_fails_its_groups_alone_and_in_time() {
     }
 }
 
+/// A life that ends between a program's launch and its Go counts for it; for one that is launched later it does not.
+#[test]
+fn who_was_expected_before_a_neighbour_began_a_new_life_fails_when_it_is_started() {
+    let mut mesh = Mesh::new(3, 1 << 20, 7, Faults::default());
+    let take = |link| [Command::Take { link, tag: 0, addr: PRIVATE, length: 8 }, Command::Wait];
+    let (to_1, to_2) = (port(0, 1), port(0, 2));
+    let operation = Operation { kind: Kind::Barrier, count: 0, datatype: Datatype::I8, op: Op::Sum, root: 0 };
+    Work::begin(&mut mesh, operation, (&[0, 1, 2], Use::All), PRIVATE + 8192, 1, 1);
+    mesh.run(Instant::ZERO + Duration::from_secs(1), |m| m.ended.len() == 3);
+    (10..13).for_each(|id| mesh.cards[0].0.expect(id));
+    let now = mesh.now;
+    mesh.cards[1].0.reset(now);
+    let mut end_of = |id, link, at| {
+        mesh.start(0, id, at, &take(link), (5, id as u32), 20);
+        mesh.run(mesh.now + Duration::from_secs(1), |m| m.ended.contains_key(&(0, id)));
+        let report = mesh.ended[&(0, id)].1;
+        (report.cause, report.link)
+    };
+    // One has the card learn it.
+    assert_eq!(end_of(10, to_1, PRIVATE + 4096), (Some(Cause::Restarted), to_1));
+    assert_eq!(end_of(11, to_1, PRIVATE + 4096), (Some(Cause::Restarted), to_1));
+    assert_eq!(end_of(12, to_2, PRIVATE + 4096), (Some(Cause::Timeout), 0), "the other neighbour is as it was");
+    assert_eq!(end_of(13, to_1, PRIVATE + 4096), (Some(Cause::Timeout), 0), "that was before");
+}
+
 #[test]
 fn hostile_programs_fail_with_a_cause_and_harm_nobody() {
     let (put, addr) = (|link, addr, length| Command::Put { link, tag: 0, addr, length }, PRIVATE);

@@ -104,20 +104,26 @@ fn models_end_well_or_with_a_cause_that_names_who() {
     assert!(seen.0 > 500 && seen.1 > 100, "{seen:?}");
 }
 
-/// All harms, of gateware beside models, and of gateware alone. `RACKLOOM_FAULT_SEEDS` says how many seeds, each of
-/// which is for both; without it one is for the former.
+/// All harms, of gateware beside models, and of gateware alone. `RACKLOOM_FAULT_SEEDS` says how many seeds, or which
+/// (`7..9`), each of which is for all mixes of kinds; without it one is for the first. A seed takes minutes.
 #[test]
 fn gateware_ends_well_or_with_a_cause_that_names_who() {
     let beside = [Kind::Rtl, Kind::Model];
-    let Some(seeds) = std::env::var("RACKLOOM_FAULT_SEEDS").ok().map(|seeds| seeds.parse().expect("a number")) else {
+    let Ok(seeds) = std::env::var("RACKLOOM_FAULT_SEEDS") else {
         let (damaged, failed) = seeded(0, beside, 0..HARMS);
         assert!(damaged >= 24 && failed >= 5, "{damaged} frames were damaged, and {failed} ranks have failed");
         return;
     };
-    for seed in 0..seeds {
+    let (from, to) = seeds.split_once("..").unwrap_or(("0", &seeds));
+    let number = |text: &str| text.parse::<u64>().expect("a number");
+    for seed in number(from)..number(to) {
         for kinds in [beside, [Kind::Model, Kind::Rtl], [Kind::Rtl; 2]] {
+            let begun = std::time::Instant::now();
             let (damaged, failed) = seeded(seed, kinds, seed..seed + HARMS);
-            println!("seed {seed}, {kinds:?}: {damaged} frames were damaged, and {failed} ranks have failed");
+            let took = begun.elapsed();
+            println!(
+                "seed {seed}, {kinds:?}: {damaged} frames were damaged, {failed} ranks have failed; took {took:?}"
+            );
         }
     }
 }
@@ -173,6 +179,60 @@ fn who_comes_to_a_neighbour_that_has_restarted_meanwhile_learns_it() {
         let (ended, report) = work::report(&mut yard, later);
         assert_eq!((report.cause, report.link), (Some(Cause::Restarted), to_2));
         assert!(ended < came + Duration::from_millis(1), "{ended:?} after {came:?}");
+    }
+}
+
+/// A neighbour begins a new life, and a put has it say so at once. Who was launched before relies on its last life,
+/// whenever its Go comes: before the card knows of the new one, in the microseconds that it takes to begin a program
+/// meanwhile, or after.
+#[test]
+fn who_was_launched_before_a_neighbour_began_a_new_life_learns_it_whenever_it_begins() {
+    for mut yard in yards() {
+        let to_2 = yard.port(0, 2);
+        let put = Command::Put { link: to_2, tag: 0, addr: DATA, length: 8 };
+        let take = Command::Take { link: to_2, tag: 0, addr: DATA, length: 8 };
+        let mut programs = vec![vec![take, Command::Wait]; 8];
+        programs[0] = vec![put, Command::Wait];
+        let first = yard.gos + 1;
+        let ops = work::hold_all(&mut yard, 0, &programs, |number| first + number);
+        let mac = yard.mac(2);
+        yard.command(|host, now| host.release(now, mac, Scrub::Keep));
+        yard.pass(Duration::from_micros(500));
+        let mut last = yard.now();
+        for (go, wait_us) in (first..).zip([1, 1, 2, 3, 5, 10, 1000, 0]) {
+            yard.command(|host, now| host.go(now, go));
+            last = yard.now();
+            yard.pass(Duration::from_micros(wait_us));
+        }
+        for (number, op) in ops.into_iter().enumerate() {
+            let (ended, report) = work::report(&mut yard, op);
+            assert_eq!((report.cause, report.link), (Some(Cause::Restarted), to_2), "program {number}: {report:?}");
+            assert!(ended < last + Duration::from_millis(1), "program {number} ends at {ended:?} after {last:?}");
+        }
+    }
+}
+
+/// What a neighbour did before a program was launched is no fault of it, whether it waits for a Go or not.
+#[test]
+fn who_is_launched_after_a_neighbour_began_a_new_life_works_with_it() {
+    for mut yard in yards() {
+        let (to_2, to_0) = (yard.port(0, 2), yard.port(2, 0));
+        let take = Command::Take { link: to_2, tag: 0, addr: DATA, length: 8 };
+        let awaits = work::start(&mut yard, 0, &[take, Command::Wait], 1, LIMIT);
+        yard.pass(Duration::from_millis(1));
+        let mac = yard.mac(2);
+        yard.command(|host, now| host.release(now, mac, Scrub::Keep));
+        assert_eq!(work::report(&mut yard, awaits).1.cause, Some(Cause::Restarted));
+        yard.claim(2);
+        work::survey(&mut yard).unwrap();
+        let go = yard.gos + 1;
+        let takes = work::hold_all(&mut yard, 0, &[vec![take, Command::Wait]], |_| go);
+        let put = Command::Put { link: to_0, tag: 0, addr: DATA, length: 8 };
+        let puts = work::hold_all(&mut yard, 2, &[vec![put, Command::Wait]], |_| go);
+        yard.command(|host, now| host.go(now, go));
+        for op in [takes, puts].concat() {
+            assert_eq!(work::report(&mut yard, op).1.cause, None);
+        }
     }
 }
 

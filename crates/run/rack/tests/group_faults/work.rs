@@ -26,6 +26,14 @@ pub(crate) fn start(yard: &mut Yard, card: usize, commands: &[Command], number: 
 
 /// Has a card begin programs one behind the other, as fast as it can: by one Go.
 pub(crate) fn start_all(yard: &mut Yard, card: usize, programs: &[Vec<Command>]) -> Vec<OpId> {
+    let go = yard.gos + 1;
+    let ops = hold_all(yard, card, programs, |_| go);
+    yard.command(|host, now| host.go(now, go));
+    ops
+}
+
+/// Launches programs that wait for the Go that is theirs, each an operation of its own.
+pub(crate) fn hold_all(yard: &mut Yard, card: usize, programs: &[Vec<Command>], go: impl Fn(u32) -> u32) -> Vec<OpId> {
     const APART: u64 = 16 << 10;
     let bases: Vec<_> = (0..).map(|place| ROLE_PRIVATE + place * APART).take(programs.len()).collect();
     for (base, commands) in bases.iter().zip(programs) {
@@ -33,15 +41,16 @@ pub(crate) fn start_all(yard: &mut Yard, card: usize, programs: &[Vec<Command>])
         assert!(PROGRAM + bytes.len() as u64 <= APART);
         yard.write(card, base + PROGRAM, bytes);
     }
-    yard.gos += 1;
-    let (go, limit) = (yard.gos, LIMIT.as_micros() as u64);
+    let limit = LIMIT.as_micros() as u64;
     let mut ops = Vec::new();
-    for (base, commands) in bases.iter().zip(programs) {
-        let args = vec![base + PROGRAM, commands.len() as u64, limit, 0xdada << 20, u64::from(go)];
+    for ((base, commands), number) in bases.iter().zip(programs).zip(0..) {
+        let go = go(number);
+        yard.gos = yard.gos.max(go);
+        let args =
+            vec![base + PROGRAM, commands.len() as u64, limit, 0xdada << 20, u64::from(go) << 8 | u64::from(number)];
         ops.push(launch(yard, card, args, *base, go));
     }
     yard.pass(Duration::from_millis(1));
-    yard.command(|host, now| host.go(now, go));
     ops
 }
 
