@@ -3,6 +3,7 @@
 // is; answers to claims have the firmware's tag by then.
 //
 // A frame waits until it is whole and its tag is made, so it leaves without a pause. Padding of one with a tag is gone.
+// One whose session has no key is dropped whole: what is made then is no tag.
 module rl_auth_tx
   import rl_wire_pkg::*;
   import rl_ascon_pkg::*;
@@ -127,7 +128,7 @@ module rl_auth_tx
   // -- counters, and tags
   logic [Sessions-1:0][63:0] sent_q;
   logic [63:0] counter, counter_q;  // Of this frame, and of the last one that has ended.
-  logic key_take, tag_valid, tag_take, unused_ok, unused_known, unused_counter;
+  logic key_take, tag_valid, tag_known, tag_take, unused_ok, unused_counter;
   about_t about;  // The frame that is next to leave.
   tag_t made;
   assign counter = sent_q[slot_q] + 1'b1;
@@ -179,7 +180,7 @@ module rl_auth_tx
     .ready_i(tag_take),
     .ok_o(unused_ok),
     .tag_o(made),
-    .known_o(unused_known)
+    .known_o(tag_known)
   );
 
   // -- frames that wait
@@ -220,14 +221,15 @@ module rl_auth_tx
 
   // -- out
   typedef enum logic [1:0] {
-    Idle = 2'd0,
+    Idle    = 2'd0,
     Message = 2'd1,
-    Trailer = 2'd2
+    Trailer = 2'd2,
+    Drop    = 2'd3
   } state_e;
   state_e state_q;
   about_t about_q;
   tag_t tag_q;
-  logic begins, ends, step;
+  logic begins, ends, step, drops;
   logic [2:0] number_q;       // Word of the trailer.
   logic [3:0][63:0] trailer;  // As if the message had ended with a word.
   logic [63:0] now, earlier;
@@ -236,7 +238,8 @@ module rl_auth_tx
   assign about_take = begins;
   assign tag_take = begins && about.sealed;
   assign step = valid_o && ready_i;
-  assign take = state_q == Message && step;
+  assign drops = state_q == Drop && shown;
+  assign take = drops || (state_q == Message && step);
   assign busy_o = valid_q || next_valid_q || waiting != 0 || shown || state_q != Idle;
   always_comb begin
     logic [3:0][63:0] turned;
@@ -281,8 +284,9 @@ module rl_auth_tx
       frame_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Idle: if (begins) state_q <= Message;
+        Idle: if (begins) state_q <= about.sealed && !tag_known ? Drop : Message;
         Message: if (step && word.last) state_q <= about_q.sealed ? Trailer : Idle;
+        Drop: if (drops && word.last) state_q <= Idle;
         default: if (ends) state_q <= Idle;
       endcase
       frame_o <= ends;

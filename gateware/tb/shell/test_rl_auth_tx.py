@@ -203,6 +203,33 @@ async def a_new_key_waits_for_frames_under_way(dut):
 
 
 @cocotb.test()
+async def what_has_no_key_is_dropped_whole(dut):
+    """A session counts still whose key is forgotten: what is for its owner does not leave, and all else does."""
+    sealed = Sealed(dut)
+    await sealed.start()
+    for epoch in range(1, 20):
+        await sealed.claim(OWNER, epoch)
+        await sealed.key(sealed.newer, None)
+        pause = PAUSES[random.choice([*PAUSES])]
+        sealed.pause = pause()
+        sealed.left.clear()
+        sealed.counted.clear()
+        lost = [build("Result.Data", n, random.randbytes(random.randint(0, 60)), dst=OWNER, src=MINE) for n in range(3)]
+        kept = [build("Session.Pong", n, random.randbytes(random.randint(0, 20)), dst=STRANGER, src=MINE)
+                for n in range(3)]
+        await sealed.send([frame for pair in zip(lost, kept, strict=True) for frame in pair], pause())
+        for _ in range(400):
+            await RisingEdge(dut.clk_net_i)
+        assert sealed.left == kept
+        assert sealed.counted == [len(frame) for frame in kept]
+        assert not dut.busy_o.value
+        # Nothing of it is left to the next session.
+        sealed.guard.end()
+        await sealed.claim(OWNER, epoch + 100)
+        await sealed.run([build("Session.Pong", n, b"", dst=OWNER, src=MINE) for n in range(3)])
+
+
+@cocotb.test()
 async def how_long_a_frame_waits(dut):
     """From a frame's last word to its first word on the wire, with nothing before it; and how often frames can come."""
     sealed = Sealed(dut)
