@@ -1,9 +1,10 @@
-// rl_auth_tx with frames of any words at any pace, any sessions that change at any time, keys that come and are forgotten
-// whenever they are let in, and any tags. A frame is as long as its header says, or padded. What is checked:
+// rl_auth_tx with frames of any words at any pace, any sessions that change at any time, keys that come and are
+// forgotten whenever they are let in, and any tags. A frame is as long as its header says, or padded. What is checked:
 //   - which frames get a tag is as the sessions, the address and the kind say when it begins; all others leave as they
 //     came, in all bits;
-//   - the message that a tag is made of is, word for word, what leaves of the frame before its trailer: the frame to the
-//     end of its payload with flag AUTH; by the key of its session, the direction to the host and the frame's counter;
+//   - the message that a tag is made of is, word for word, what leaves of the frame before its trailer: the frame to
+//     the end of its payload with flag AUTH; by the key of its session, the direction to the host and the frame's
+//     counter;
 //   - a session's counter goes up with each frame that has a tag and begins anew with a key only; no key comes while a
 //     frame by the one before it is under way;
 //   - a frame leaves behind the tag that was made of it and with no other's counter: as many tags, counters and ends
@@ -347,8 +348,8 @@ module rl_auth_tx_formal
   end
 
   always_ff @(posedge clk_i) begin
-    // That a frame with a tag leaves to its end the benches show: within these cycles it cannot, and further on the solver
-    // takes long.
+    // That a frame with a tag leaves to its end the benches show: within these cycles it cannot, and further on the
+    // solver takes long.
     Dropped_C : cover (drops && head.last && words_held != 0 && rst_n);
     Plain_C : cover (step && last_out && !about_now.sealed && lasts == 2 && rst_n);
     Again_C : cover (moves && closes && keyed_q[slot_now] && sent_q[slot_now] == 1 && rst_n);
