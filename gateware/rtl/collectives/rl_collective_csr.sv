@@ -2,7 +2,7 @@
 // firmware's, and where its report goes. They begin in order, each when a context is free, and the firmware is shown
 // how each has ended, one after the other.
 //
-// A program relies on the lives that its neighbours have when the firmware is told to run it, which may be long before it
+// A program relies on the lives that its neighbours have when the firmware accepts it, which may be long before it
 // begins. What has begun anew since is noted here, and goes with it.
 module rl_collective_csr
   import rl_csr_pkg::*;
