@@ -4,9 +4,12 @@
 #   virtual   what a test waits for is a number: simulations, studies, the core, the gateware in Verilator; all processor
 #   gateware  those of the gateware that have a few long tests each, of which the last has a processor for itself
 #   real      sockets, processes and time-outs, which mostly wait: all the rest, and examples in the documentation
+# Those of the lane `nightly` run by a command of their own, or with `cargo test`: `make clocks`, the suite at 64 bits with
+# three ports and each set of clocks, of which `rtl` has the width and `wide` the ports and the clocks.
 set -euo pipefail
 case "$PWD:$1" in
   *:*/rustdoctest*) lane=real ;;
+  */crates/check/conformance:*/clocks-*) lane=nightly ;;
   */crates/check/conformance:*/gateware-* | */crates/check/conformance:*/forgery-*) lane=gateware ;;
   */crates/core/*:* | */crates/run/sim:* | */crates/run/verilated:* | */crates/run/builtin-roles:*) lane=virtual ;;
   */crates/check/conformance:* | */crates/check/fuzz:* | */crates/check/swarm:*) lane=virtual ;;

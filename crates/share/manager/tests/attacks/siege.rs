@@ -77,20 +77,21 @@ impl Siege {
         self.reads_runtimes_only
     }
 
-    /// Those of many attacks that are tried here: all on a manager of this user by clients of this machine, and on one
-    /// of a plain user over TCP; elsewhere a third of them, in such a way that each is tried once more. With
+    /// Those of many attacks that are tried here: all by clients of this machine on a manager of this user; over TCP a
+    /// third in each place, so that each is tried once; by clients of this machine elsewhere every sixth. With
     /// `RACKLOOM_ATTACKS=all` (`make attacks`) all are tried everywhere.
     pub fn some<T>(&self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         let are_all = std::env::var("RACKLOOM_ATTACKS").is_ok_and(|tried| tried == "all");
-        let third = match (self.place, self.is_tcp()) {
-            _ if are_all => None,
-            (Place::Here, false) | (Place::Plain, true) => None,
-            (Place::Here, true) | (Place::Small, _) => Some(0),
-            (Place::Plain, false) => Some(1),
-            (Place::Bare, _) => Some(2),
+        let (of, one) = match (self.place, self.is_tcp()) {
+            _ if are_all => (1, 0),
+            (Place::Here, false) => (1, 0),
+            (Place::Here, true) | (Place::Small, _) => (3, 0),
+            (Place::Plain, true) => (3, 1),
+            (Place::Bare, true) => (3, 2),
+            (Place::Plain, false) => (6, 1),
+            (Place::Bare, false) => (6, 4),
         };
-        let is_tried = move |at: usize| third.is_none_or(|third| at % 3 == third);
-        all.into_iter().enumerate().filter(move |(at, _)| is_tried(*at)).map(|(_, one)| one)
+        all.into_iter().enumerate().filter(move |(at, _)| at % of == one).map(|(_, attack)| attack)
     }
 
     /// Whether they come over TCP.
