@@ -3,10 +3,15 @@
 //! he makes one only with the key. Rules with a mistake each show that the model would find it.
 //!
 //! ```text
-//! host -> card   Claim  host's nonce                        by the pair's key of claims, with the card's boot number
-//! card -> host   Grant  both nonces, epoch                  likewise
-//! both ways      Data                                       by the session's key
+//! host -> card   Claim  host's nonce, wish to encrypt       by the pair's key of claims, with the card's boot number
+//! card -> host   Grant  both nonces, epoch, and whether it  likewise
+//!                       encrypts
+//! both ways      Data                                       by the session's key or, encrypted, by that of its cipher
 //! ```
+//!
+//! A host wants encryption for each claim or not; there is a card that encrypts for who asks, and one that cannot. Who
+//! sits between would like them to go on in clear: that is found by what leaves, and by ends of one session that protect
+//! it differently.
 //!
 //! What is bounded: two claims, one restart of each side, two frames from the host and one from the card. The host's
 //! counter of claims does not go back when it restarts; all else that either side holds is lost.
@@ -24,6 +29,8 @@ enum Card {
 enum Key {
     Claims(Card),
     Session(Session),
+    /// Of a session that is encrypted.
+    Cipher(Session),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,8 +44,8 @@ struct Session {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Body {
-    Claim { host_nonce: u8 },
-    Grant { host_nonce: u8, card_nonce: u8, epoch: u8 },
+    Claim { host_nonce: u8, encrypts: bool },
+    Grant { host_nonce: u8, card_nonce: u8, epoch: u8, encrypts: bool },
     Data(u8),
 }
 
@@ -61,6 +68,10 @@ struct Rules {
     data_is_taken_once: bool,
     each_card_has_its_key: bool,
     grant_repeats_the_nonce: bool,
+    claim_binds_encryption: bool,
+    grant_binds_encryption: bool,
+    /// A host that wants encryption goes on with nothing else.
+    host_insists: bool,
 }
 
 const RIGHT: Rules = Rules {
@@ -70,6 +81,9 @@ const RIGHT: Rules = Rules {
     data_is_taken_once: true,
     each_card_has_its_key: true,
     grant_repeats_the_nonce: true,
+    claim_binds_encryption: true,
+    grant_binds_encryption: true,
+    host_insists: true,
 };
 
 impl Rules {
@@ -84,9 +98,20 @@ impl Rules {
         frame
     }
 
+    /// The same frame with another word on encryption, if its tag does not bind that.
+    fn turned(&self, mut frame: Frame) -> Option<Frame> {
+        let (encrypts, is_bound) = match &mut frame.body {
+            Body::Claim { encrypts, .. } => (encrypts, self.claim_binds_encryption),
+            Body::Grant { encrypts, .. } => (encrypts, self.grant_binds_encryption),
+            Body::Data(_) => return None,
+        };
+        *encrypts = !*encrypts;
+        (!is_bound).then_some(frame)
+    }
+
     /// Whether the stranger can make tags by this key.
     fn is_known(&self, key: Key) -> bool {
-        let (Key::Claims(card) | Key::Session(Session { card, .. })) = key;
+        let (Key::Claims(card) | Key::Session(Session { card, .. }) | Key::Cipher(Session { card, .. })) = key;
         card == Card::Opened || !self.each_card_has_its_key
     }
 }
@@ -95,27 +120,43 @@ impl Rules {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct End {
     session: Session,
+    encrypts: bool,
     sent: u8,
     /// Counters that were accepted.
     seen: BTreeSet<u8>,
 }
 
 impl End {
-    const fn new(session: Session) -> Self {
-        Self { session, sent: 0, seen: BTreeSet::new() }
+    const fn new(session: Session, encrypts: bool) -> Self {
+        Self { session, encrypts, sent: 0, seen: BTreeSet::new() }
     }
+
+    /// By which it takes and makes data.
+    const fn key(&self) -> Key {
+        if self.encrypts { Key::Cipher(self.session) } else { Key::Session(self.session) }
+    }
+}
+
+/// What a host has claimed, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Asked {
+    card: Card,
+    host_nonce: u8,
+    boot: u8,
+    encrypts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     // The card.
+    can_encrypt: bool,
     boot: u8,
     epoch: u8,
     claims_seen: BTreeSet<u8>,
     card: Option<End>,
     // The host.
     claims_sent: u8,
-    asked: Option<(Card, u8, u8)>,
+    asked: Option<Asked>,
     host: Option<End>,
     // The network: all that was ever sent.
     air: BTreeSet<Frame>,
@@ -124,8 +165,9 @@ struct World {
     card_restarts: u8,
     host_restarts: u8,
     // What has happened, for the properties.
-    claims: BTreeMap<u8, Card>,
-    sessions: BTreeSet<Session>,
+    claims: BTreeMap<u8, Asked>,
+    /// Of the sound card, and whether it encrypts there.
+    sessions: BTreeMap<Session, bool>,
     opened: BTreeSet<Session>,
     data: BTreeMap<u8, (Session, bool)>,
     taken: BTreeSet<u8>,
@@ -134,8 +176,9 @@ struct World {
 const FORGED: u8 = 255;
 
 impl World {
-    fn new() -> Self {
+    const fn new(can_encrypt: bool) -> Self {
         Self {
+            can_encrypt,
             boot: 1,
             epoch: 0,
             claims_seen: BTreeSet::new(),
@@ -148,7 +191,7 @@ impl World {
             card_restarts: 0,
             host_restarts: 0,
             claims: BTreeMap::new(),
-            sessions: BTreeSet::new(),
+            sessions: BTreeMap::new(),
             opened: BTreeSet::new(),
             data: BTreeMap::new(),
             taken: BTreeSet::new(),
@@ -165,17 +208,17 @@ impl World {
         let mut next = Vec::new();
         if self.claims_sent < 2 {
             // Which boot number the host has heard of is the stranger's choice: announcements have no tag.
-            for card in [Card::Sound, Card::Opened] {
+            for (card, encrypts) in [(Card::Sound, false), (Card::Sound, true), (Card::Opened, true)] {
                 for boot in 1..=self.boot {
-                    next.push(self.claim(rules, card, boot));
+                    next.push(self.claim(rules, Asked { card, host_nonce: 0, boot, encrypts }));
                 }
             }
         }
         if let Some(end) = self.host.as_ref().filter(|end| end.sent < 2) {
-            next.push(self.data(rules, end, false));
+            next.push(self.data(rules, end, false)?);
         }
         if let Some(end) = self.card.as_ref().filter(|end| end.sent < 1) {
-            next.push(self.data(rules, end, true));
+            next.push(self.data(rules, end, true)?);
         }
         if self.card_restarts < 1 {
             let mut world = self.clone();
@@ -189,61 +232,63 @@ impl World {
             world.host_restarts += 1;
             next.push(world);
         }
-        for frame in &self.air {
-            next.extend(self.to_card(rules, frame)?);
-            next.extend(self.to_host(rules, frame)?);
-        }
-        for frame in self.forged(rules) {
+        let heard = self.air.iter().flat_map(|frame| [Some(*frame), rules.turned(*frame)]).flatten();
+        for frame in heard.chain(self.forged(rules)) {
             next.extend(self.to_card(rules, &frame)?);
             next.extend(self.to_host(rules, &frame)?);
         }
         Ok(next)
     }
 
-    fn claim(&self, rules: &Rules, card: Card, boot: u8) -> Self {
+    /// The host claims like this, with a nonce that it draws.
+    fn claim(&self, rules: &Rules, mut asked: Asked) -> Self {
         let mut world = self.clone();
         let host_nonce = world.draw();
+        asked.host_nonce = host_nonce;
         world.claims_sent += 1;
-        world.claims.insert(host_nonce, card);
-        world.asked = Some((card, host_nonce, boot));
+        world.claims.insert(host_nonce, asked);
+        world.asked = Some(asked);
         world.host = None;
-        let (key, counter, body) = (Key::Claims(card), world.claims_sent, Body::Claim { host_nonce });
+        let Asked { card, boot, encrypts, .. } = asked;
+        let (key, counter, body) = (Key::Claims(card), world.claims_sent, Body::Claim { host_nonce, encrypts });
         world.air.insert(rules.bound(Frame { key, to_host: false, boot, counter, body }));
         world
     }
 
     /// The host or, `to_host`, the card sends data.
-    fn data(&self, rules: &Rules, end: &End, to_host: bool) -> Self {
+    fn data(&self, rules: &Rules, end: &End, to_host: bool) -> Result<Self, &'static str> {
         let mut world = self.clone();
         let number = world.draw();
         let session = end.session;
-        let frame = Frame {
-            key: Key::Session(session),
-            to_host,
-            boot: session.boot,
-            counter: end.sent + 1,
-            body: Body::Data(number),
-        };
+        // What an opened card is told its opener reads anyway. One that cannot encrypt says nothing before it is asked,
+        // and what it is asked in clear is no secret.
+        let wish = if to_host { self.claims.get(&session.host_nonce) } else { self.claims.values().next_back() };
+        let is_secret = session.card == Card::Sound && (self.can_encrypt || !to_host);
+        if is_secret && wish.is_some_and(|asked| asked.encrypts) && !end.encrypts {
+            return Err("what its host wanted encrypted has left in clear");
+        }
+        let frame =
+            Frame { key: end.key(), to_host, boot: session.boot, counter: end.sent + 1, body: Body::Data(number) };
         world.air.insert(rules.bound(frame));
         world.data.insert(number, (session, to_host));
         let sender = if to_host { &mut world.card } else { &mut world.host };
         sender.as_mut().expect("it has sent").sent += 1;
-        world
+        Ok(world)
     }
 
     /// What the stranger can make: whatever either side would take next, if he knows the key.
     fn forged(&self, rules: &Rules) -> Vec<Frame> {
         let mut made = Vec::new();
-        let claim = Body::Claim { host_nonce: FORGED };
+        let claim = Body::Claim { host_nonce: FORGED, encrypts: false };
         let frame = |key, to_host, boot, body| Frame { key, to_host, boot, counter: FORGED, body };
         made.push(frame(Key::Claims(Card::Sound), false, self.boot, claim));
-        if let Some((card, host_nonce, boot)) = self.asked {
-            let grant = Body::Grant { host_nonce, card_nonce: FORGED, epoch: FORGED };
+        if let Some(Asked { card, host_nonce, boot, encrypts }) = self.asked {
+            let grant = Body::Grant { host_nonce, card_nonce: FORGED, epoch: FORGED, encrypts };
             made.push(frame(Key::Claims(card), true, boot, grant));
         }
         for (end, to_host) in [(&self.card, false), (&self.host, true)] {
-            if let Some(End { session, .. }) = end {
-                made.push(frame(Key::Session(*session), to_host, session.boot, Body::Data(FORGED)));
+            if let Some(end) = end {
+                made.push(frame(end.key(), to_host, end.session.boot, Body::Data(FORGED)));
             }
         }
         made.into_iter().filter(|frame| rules.is_known(frame.key)).map(|frame| rules.bound(frame)).collect()
@@ -254,7 +299,7 @@ impl World {
         let expects = |key| rules.bound(Frame { key, to_host: false, boot: self.boot, ..*frame }) == *frame;
         let mut world = self.clone();
         match frame.body {
-            Body::Claim { host_nonce } if expects(Key::Claims(Card::Sound)) => {
+            Body::Claim { host_nonce, encrypts } if expects(Key::Claims(Card::Sound)) => {
                 if !world.claims_seen.insert(frame.counter) && rules.claims_are_taken_once {
                     return Ok(None);
                 }
@@ -265,22 +310,24 @@ impl World {
                 let card_nonce = world.draw();
                 let session =
                     Session { card: Card::Sound, host_nonce, card_nonce, boot: self.boot, epoch: world.epoch };
-                if world.claims.get(&host_nonce) != Some(&Card::Sound) {
+                if world.claims.get(&host_nonce).is_none_or(|asked| asked.card != Card::Sound) {
                     return Err("a claim that its host did not make was granted");
                 }
-                if world.sessions.iter().any(|other| other.host_nonce == host_nonce) {
+                if world.sessions.keys().any(|other| other.host_nonce == host_nonce) {
                     return Err("a claim was granted twice");
                 }
-                world.sessions.insert(session);
-                world.card = Some(End::new(session));
-                let body = Body::Grant { host_nonce, card_nonce, epoch: session.epoch };
+                // One that cannot does not know the flag.
+                let encrypts = encrypts && self.can_encrypt;
+                world.sessions.insert(session, encrypts);
+                world.card = Some(End::new(session, encrypts));
+                let body = Body::Grant { host_nonce, card_nonce, epoch: session.epoch, encrypts };
                 let key = Key::Claims(Card::Sound);
                 let counter = card_nonce;
                 world.air.insert(rules.bound(Frame { key, to_host: true, boot: self.boot, counter, body }));
             }
             Body::Data(number) => {
                 let Some(end) = &mut world.card else { return Ok(None) };
-                if !expects(Key::Session(end.session)) || !end.seen.insert(frame.counter) && rules.data_is_taken_once {
+                if !expects(end.key()) || !end.seen.insert(frame.counter) && rules.data_is_taken_once {
                     return Ok(None);
                 }
                 let session = end.session;
@@ -296,25 +343,35 @@ impl World {
         let expects = |key, boot| rules.bound(Frame { key, to_host: true, boot, ..*frame }) == *frame;
         let mut world = self.clone();
         match (frame.body, self.asked) {
-            (Body::Grant { host_nonce, card_nonce, epoch }, Some((card, own, boot)))
-                if expects(Key::Claims(card), boot) && (host_nonce == own || !rules.grant_repeats_the_nonce) =>
+            (Body::Grant { host_nonce, card_nonce, epoch, encrypts: granted }, Some(asked))
+                if expects(Key::Claims(asked.card), asked.boot)
+                    && (host_nonce == asked.host_nonce || !rules.grant_repeats_the_nonce) =>
             {
+                let Asked { card, boot, encrypts: wanted, .. } = asked;
                 let session = Session { card, host_nonce, card_nonce, boot, epoch };
                 world.asked = None;
+                if wanted && !granted && rules.host_insists {
+                    // It gives the claim back.
+                    return Ok(Some(world));
+                }
+                let encrypts = if rules.host_insists { wanted } else { granted };
                 if card == Card::Sound {
-                    if !world.sessions.contains(&session) {
+                    let Some(card_encrypts) = world.sessions.get(&session) else {
                         return Err("a session was opened that the card does not have");
+                    };
+                    if *card_encrypts != encrypts {
+                        return Err("a session was opened of which one end encrypts");
                     }
                     if !world.opened.insert(session) {
                         return Err("a session was opened twice");
                     }
                 }
-                world.host = Some(End::new(session));
+                world.host = Some(End::new(session, encrypts));
             }
             (Body::Data(number), _) => {
                 let Some(end) = &mut world.host else { return Ok(None) };
                 let session = end.session;
-                let known = expects(Key::Session(session), session.boot);
+                let known = expects(end.key(), session.boot);
                 if !known || !end.seen.insert(frame.counter) && rules.data_is_taken_once {
                     return Ok(None);
                 }
@@ -339,8 +396,8 @@ impl World {
 
 /// Tries everything; gives the number of states.
 fn search(rules: &Rules) -> Result<usize, &'static str> {
-    let mut seen = HashSet::from([World::new()]);
-    let mut open = vec![World::new()];
+    let mut open = vec![World::new(true), World::new(false)];
+    let mut seen: HashSet<_> = open.iter().cloned().collect();
     while let Some(world) = open.pop() {
         for next in world.next(rules)? {
             if seen.insert(next.clone()) {
@@ -349,13 +406,16 @@ fn search(rules: &Rules) -> Result<usize, &'static str> {
         }
     }
     // That nothing bad happens is worth something only if the good happens.
-    let both = |world: &World| world.taken.len() == 3 && world.host_restarts == 1 && world.card_restarts == 1;
-    assert!(seen.iter().any(both), "no course in which all data is accepted in spite of restarts");
+    for encrypts in [false, true] {
+        let both = |world: &&World| world.taken.len() == 3 && world.host_restarts == 1 && world.card_restarts == 1;
+        let all = |world: &World| world.host.as_ref().is_some_and(|end| end.encrypts == encrypts);
+        assert!(seen.iter().filter(both).any(all), "no course in which all data is accepted in spite of restarts");
+    }
     Ok(seen.len())
 }
 
 #[test]
-fn nobody_is_impersonated_and_nothing_is_accepted_twice() {
+fn nobody_is_impersonated_nothing_is_accepted_twice_and_nobody_brings_them_to_speak_in_clear() {
     let states = search(&RIGHT).expect("the rules hold");
     println!("{states} states");
     assert!(states > 10_000, "{states} states are not all that there are");
@@ -373,6 +433,9 @@ fn rules_with_a_mistake_are_found() {
         ),
         ("a claim that its host did not make was granted", Rules { each_card_has_its_key: false, ..RIGHT }),
         ("a session was opened twice", Rules { grant_repeats_the_nonce: false, ..RIGHT }),
+        ("what its host wanted encrypted has left in clear", Rules { claim_binds_encryption: false, ..RIGHT }),
+        ("a session was opened of which one end encrypts", Rules { grant_binds_encryption: false, ..RIGHT }),
+        ("what its host wanted encrypted has left in clear", Rules { host_insists: false, ..RIGHT }),
     ];
     for (what, rules) in wrong {
         assert_eq!(search(&rules), Err(what), "{rules:?}");
