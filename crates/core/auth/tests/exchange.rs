@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A host wants encryption for each claim or not; there is a card that encrypts for who asks, and one that cannot. Who
-//! sits between would like them to go on in clear: that is found by what leaves, and by ends of one session that protect
-//! it differently.
+//! sits between would like them to go on in clear: that is found by what leaves, and by sessions of which one end
+//! encrypts.
 //!
 //! What is bounded: two claims, one restart of each side, two frames from the host and one from the card. The host's
 //! counter of claims does not go back when it restarts; all else that either side holds is lost.
@@ -260,7 +260,7 @@ impl World {
         let mut world = self.clone();
         let number = world.draw();
         let session = end.session;
-        // What an opened card is told its opener reads anyway. One that cannot encrypt says nothing before it is asked,
+        // What an opened card hears its opener reads anyway. One that cannot encrypt says nothing before it is asked,
         // and what it is asked in clear is no secret.
         let wish = if to_host { self.claims.get(&session.host_nonce) } else { self.claims.values().next_back() };
         let is_secret = session.card == Card::Sound && (self.can_encrypt || !to_host);
