@@ -95,11 +95,15 @@ void discovery_describe(uint32_t slot, uint32_t word) {
 }
 #endif
 
-// Of the template. The hardware must not send it meanwhile.
-static void update_template(void) {
+// The hardware sends no template until the card's state is published again.
+static void stop_answers(void) {
   card_answer_slowly();
   while (READ(CSR_TX_BUSY) & TX_BUSY_ANSWER) {
   }
+}
+
+static void update_template(void) {
+  stop_answers();
   WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD), READ(CSR_MAC_HI));
   WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD + 1), READ(CSR_MAC_LO));
   WRITE(TX_WORD(TEMPLATE, KIND_WORD), KIND_DISCOVERY_ANNOUNCE | VERSION_PLACED);
@@ -130,6 +134,28 @@ static void draw_interval(void) {
   uint32_t half = (uint32_t)arith_times(ms, 500);
   periodic_at = now + half + half / 2 + random_below(half + 1);
 }
+
+#ifdef RL_KEYS
+static void goodbye(const struct mac *to) {
+  frame_open(to, KIND_DISCOVERY_GOODBYE, 0, 0);
+  frame_send();
+}
+
+void discovery_goodbye(const struct mac *owner) {
+  static const struct mac hosts = {HOSTS_HI, HOSTS_LO};
+  // An answer after it would bring the card back.
+  stop_answers();
+  waiting = 0;
+  if (owner->hi | owner->lo) goodbye(owner);
+  goodbye(&hosts);
+}
+
+void discovery_return(void) {
+  // That moment is long past, maybe by more than the clock's reach.
+  draw_interval();
+  changed = true;
+}
+#endif
 
 // Why the card says now that it is there.
 static uint32_t link_up_reason(void) {

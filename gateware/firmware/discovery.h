@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "frame.h"
+
 // The link has come up.
 void discovery_start(void);
 
@@ -27,6 +29,14 @@ void discovery_solicit(void);
 // Writes the announcement of a change into the frame in this slot, from this word of its payload on. Only of a card with
 // keys, whose grants have one.
 void discovery_describe(uint32_t slot, uint32_t word);
+
+// Says that the card leaves the network in good order: to the owner of the claim that was its last, under whose session
+// that leaves, and to all. Owner 0: it had none. Only of a card with keys: from another one a host believes a goodbye
+// without a tag, which is of whoever pulls the card out.
+void discovery_goodbye(const struct mac *owner);
+
+// The card that has left is there again, and says so.
+void discovery_return(void);
 
 // Keeps the template true, and says what is due.
 void discovery_turn(void);

@@ -257,7 +257,9 @@ bool keys_admit(void) {
   return false;
 }
 
-// -- other keys
+// -- other keys, or none
+static bool gone;  // There is none.
+
 bool keys_may_own(const struct mac *host) {
   const struct host *named = host_of(host);
   return named != 0 && named->proven != VAULT_PAIR;
@@ -265,10 +267,20 @@ bool keys_may_own(const struct mac *host) {
 
 void keys_turn(uint32_t events) {
   if (!(events & EVENTS_KEYS)) return;
+  struct mac owner = claim.owner;
+  bool was_gone = gone;
   hosts_take();
   vouch_again();
   if (session_claimed() && !hosts_count(number(&claim.owner), claim_print)) session_end();
   hosts_let_go();
+  gone = !(READ(CSR_KEY_STORE) & KEY_STORE_CARD);
+  // The session that has ended is there until the next one begins, and what it had asked for comes no more.
+  if (gone && !was_gone) discovery_goodbye(&owner);
+  if (was_gone && !gone) discovery_return();
+}
+
+bool keys_gone(void) {
+  return gone;
 }
 
 // -- answers

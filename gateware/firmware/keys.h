@@ -23,9 +23,13 @@ bool keys_admit(void);
 // Whether a tag has proven whom the frame at hand is from.
 bool keys_proven(void);
 
-// The key store may have other keys and hosts than before. A claim whose key is gone ends.
+// The key store may have other keys and hosts than before. A claim whose key is gone ends. If the card has no key any
+// more, it leaves the network: its owner hears so under the session's tag, and all others without one.
 #define KEYS_WAKE EVENTS_KEYS
 void keys_turn(uint32_t events);
+
+// The card has left. It neither hears nor says anything until it has a key.
+bool keys_gone(void);
 
 // Whether this host may have the card: its claim was taken, and its key counts still.
 bool keys_may_own(const struct mac *host);
@@ -62,6 +66,10 @@ static inline bool keys_proven(void) {
 #define KEYS_WAKE 0u
 static inline void keys_turn(uint32_t events) {
   (void)events;
+}
+
+static inline bool keys_gone(void) {
+  return false;
 }
 
 static inline bool keys_may_own(const struct mac *host) {

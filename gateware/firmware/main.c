@@ -110,6 +110,15 @@ void firmware_start(void) {
   discovery_turn();
 }
 
+// One turn of a card that has left the network: what comes is not for it. All else that happens waits for its return.
+static void be_gone(void) {
+  if (frame_waits()) {
+    frame_pop();
+  } else {
+    WRITE(CSR_SLEEP, KEYS_WAKE | EVENTS_CONTROL);
+  }
+}
+
 // One turn of the main loop.
 void firmware_turn(void) {
   static bool is_busy;
@@ -118,8 +127,9 @@ void firmware_turn(void) {
   ACT(CSR_ALIVE);
   clock_turn();
   uint32_t events = READ(CSR_EVENTS);
-  WRITE(CSR_CLEAR, events & LATCHED);
   keys_turn(events);
+  if (keys_gone()) return be_gone();
+  WRITE(CSR_CLEAR, events & LATCHED);
   session_expire(was_busy);
   session_turn(events);
   launch_collect();

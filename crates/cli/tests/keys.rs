@@ -291,6 +291,20 @@ fn gateware_serves_its_host_as_a_model_does_and_nobody_else() {
     for name in ["auth_untagged", "auth_wrong"] {
         assert!(counters[name].as_u64() > Some(0), "{name}: {counters}");
     }
+    // It is pulled out while its host writes, who hears so under a tag and does not wait for it.
+    std::fs::write(rack.path("bytes"), vec![7; 32 << 20]).unwrap();
+    let writes = || {
+        let info = rack.run(&["info", "card0", "--json"]);
+        // At work it may miss a question.
+        if info.code == 0 { parse(&info.stdout)["counters"]["writes"].as_u64() } else { None }
+    };
+    let before = counters["writes"].as_u64();
+    let mut command = rack.command(&patient(&["mem", "write", "card0", "2M", "bytes"]));
+    let write = command.args(["--key", &host]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a write that is under way", || writes() > before);
+    rack.json(&["card", "rm", "card0"]);
+    let done = Finished::of(write.wait_with_output().unwrap());
+    assert!(done.code != 0 && done.stderr.contains("vanished: it said goodbye"), "{done:?}");
 }
 
 /// Revoked hosts, a host's next key and the rack's, on a card of gateware beside a model.

@@ -179,8 +179,9 @@ class Board:
         self.step_kernels()
 
     def deadlines(self) -> list[int]:
-        alarm = self.registers.get(C.CSR_ALARM, 0)
+        alarm, awaited = self.registers.get(C.CSR_ALARM, 0), self.registers[C.CSR_SLEEP] & C.EVENTS_ALARM
         due = [self.time + ((alarm - self.time) & M32)] if (alarm - self.time) & M32 < 1 << 31 else [self.time]
+        due = due if awaited else []
         due += [launch.ends for launch in self.queue() if launch.ends is not None]
         return due + [at for at in (self.ack_at, self.config_done_at, self.scrub_done_at) if at is not None]
 
@@ -188,7 +189,7 @@ class Board:
         """Lets time pass, waking the firmware when it wants."""
         end = self.time + us
         self.run()
-        while (at := min(self.deadlines())) <= end:
+        while (at := min(self.deadlines(), default=end + 1)) <= end:
             self.time = max(self.time, at)
             self.run()
         self.time = end

@@ -114,16 +114,29 @@ impl RtlCard {
 
     /// Leaves the network in good order, as a board does whose handle is pulled: a goodbye goes out, and from then on
     /// the card neither hears nor says anything. Poll it empty.
+    ///
+    /// One with keys says goodbye itself, since its owner believes nothing that has no tag: its key store is emptied,
+    /// and its power lasts until its firmware has seen to that. A firmware that has failed says nothing.
     pub fn unplug(&mut self, now: Instant) {
         if !self.wake(now) {
             return;
         }
+        self.run_to(now);
+        if self.config.card.keys.is_some() {
+            self.keys.push_none();
+            let end = self.cycles + self.all_domains(LEAVING_CYCLES);
+            while self.cycles < end && !(self.has_taken_keys() && self.is_quiet()) {
+                self.step();
+            }
+        }
         for tx in &mut self.tx {
             tx.cut();
         }
-        let mac = self.config.card.mac;
-        let head = Head { dst: HOSTS, src: mac, kind: Kind::DiscoveryGoodbye, flags: 0, epoch: 0, seq: 0, addr: 0 };
-        self.tx[0].push(head.frame(&[]));
+        if self.config.card.keys.is_none() {
+            let mac = self.config.card.mac;
+            let head = Head { dst: HOSTS, src: mac, kind: Kind::DiscoveryGoodbye, flags: 0, epoch: 0, seq: 0, addr: 0 };
+            self.tx[0].push(head.frame(&[]));
+        }
         self.power = Power::Unplugged;
     }
 
@@ -439,6 +452,8 @@ const UNTRAINED: u8 = 11;
 const RESET_CYCLES: u32 = 32;
 /// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.
 const QUIET_CYCLES: u32 = 32;
+/// Cycles that the power of a card with keys lasts when it is pulled out: 3 ms; its firmware takes less.
+const LEAVING_CYCLES: u32 = 1 << 19;
 /// Cycles that a live card runs at a time, some 10 ms of computing: other nodes of the thread want to be served.
 const CYCLES_PER_SLICE: u32 = 4096;
 /// Cycles of virtual time between two calls while the card works: how late a frame may go out.

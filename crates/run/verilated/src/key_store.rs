@@ -44,6 +44,12 @@ impl KeyWriter {
         put(END, u32::try_from(hosts.len()).expect("a few"));
     }
 
+    /// No key and no host comes behind all that waits.
+    pub(crate) fn push_none(&mut self) {
+        let none = [KEYS + THERE, KEYS + KEY_PLACES + THERE, END].map(|at| Write { at, word: 0 });
+        self.0.extend(none);
+    }
+
     /// What is to be written now.
     pub(crate) fn next(&self) -> Option<Write> {
         self.0.front().copied()

@@ -6,6 +6,7 @@ mod claimant;
 mod encrypted;
 mod gateware;
 mod generations;
+mod leaves;
 mod mixed;
 mod revoked;
 mod segment;
