@@ -397,6 +397,14 @@ local FAMILIES = {
             doc = "BLAKE3 digest of the whole image." },
         },
       },
+      BeginKey = {
+        name = "begin_key",
+        size = 16,
+        fields = {
+          { name = "key", at = 0, size = 16, type = "bytes",
+            doc = "Of the load: what the payloads of its data are encrypted under." },
+        },
+      },
       Poll = {
         name = "poll",
         size = 8,

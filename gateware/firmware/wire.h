@@ -625,6 +625,12 @@ enum taken {
 #define IMAGE_BEGIN_DIGEST_WORD 4u
 #define IMAGE_BEGIN_DIGEST_WORDS 8u
 
+// Follows a begin's payload in a session that is encrypted, and there always.
+#define BEGIN_KEY_WORDS 4u
+// Of the load: what the payloads of its data are encrypted under.
+#define BEGIN_KEY_KEY_WORD 0u
+#define BEGIN_KEY_KEY_WORDS 4u
+
 // Payload of a poll.
 #define POLL_WORDS 2u
 // Answers spread over so many microseconds, at random; WINDOW_US_MAX at most.

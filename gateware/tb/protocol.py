@@ -264,6 +264,9 @@ CONTROL = Family(
             Field("members", 4, True),
             Field("digest", 32, False),
         ),
+        "BeginKey": (
+            Field("key", 16, False),
+        ),
         "Poll": (
             Field("window_us", 4, True),
             Field("reserved", 4, True),

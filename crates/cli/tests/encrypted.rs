@@ -56,7 +56,7 @@ fn who_encrypts_is_read_by_nobody_and_who_does_not_is_refused() {
 }
 
 fn wireshark_shows_ciphertext_as_such(capture: &std::path::Path) {
-    let mut encrypted = 0;
+    let (mut encrypted, mut images) = (0, 0);
     for frame in protogen::tshark::read(capture).unwrap() {
         let name = frame.name().unwrap().to_owned();
         // A grant under keys has more than its struct.
@@ -66,10 +66,12 @@ fn wireshark_shows_ciphertext_as_such(capture: &std::path::Path) {
             let read = ["rackloom.data", "rackloom.read.length", "rackloom.ack.bitmap", "rackloom.image_begin.digest"];
             assert!(read.iter().all(|field| frame.get(field).is_none()), "{name}: {:?}", frame.fields);
         }
-        assert!(!name.starts_with("input") || frame.get("rackloom.data").is_none(), "{name}");
+        let is_secret = name.starts_with("input") || name == "image.data";
+        assert!(!is_secret || frame.get("rackloom.data").is_none(), "{name}");
+        images += u32::from(name == "image.data");
         assert!(name != "session.claim" || frame.get("rackloom.claim.nonce").is_some(), "a claim can be read");
     }
-    assert!(encrypted > 5, "{encrypted}");
+    assert!(encrypted > 5 && images > 0, "{encrypted} encrypted, {images} of image data");
 }
 
 #[test]

@@ -21,8 +21,8 @@ def permute(s: list[int], rounds: int = 12) -> None:
             s[i] = x ^ (x >> m | x << 64 - m & WORD) ^ (x >> n | x << 64 - n & WORD)
 
 
-def ascon(iv: int, key: bytes, message: bytes) -> bytes:
-    """16 bytes of Ascon-MAC or Ascon-PRF."""
+def ascon(iv: int, key: bytes, message: bytes, blocks: int = 1) -> bytes:
+    """16 bytes of Ascon-MAC, or so many blocks of 16 of Ascon-PRF."""
     state = [iv, *struct.unpack("<2Q", key), 0, 0]
     permute(state)
     message += b"\1"
@@ -32,8 +32,11 @@ def ascon(iv: int, key: bytes, message: bytes) -> bytes:
             permute(state)
         state[i % 4] ^= word
     state[4] ^= 1 << 63
-    permute(state)
-    return struct.pack("<2Q", *state[:2])
+    out = b""
+    for _ in range(blocks):
+        permute(state)
+        out += struct.pack("<2Q", *state[:2])
+    return out
 
 
 def mac(key: bytes, message: bytes) -> bytes:
@@ -42,6 +45,12 @@ def mac(key: bytes, message: bytes) -> bytes:
 
 def prf(key: bytes, message: bytes) -> bytes:
     return ascon(IV_PRF, key, message)
+
+
+def mask(key: bytes, at: int, text: bytes) -> bytes:
+    """What stands at this place of an image, encrypted or decrypted."""
+    stream = ascon(IV_PRF, key, struct.pack("<Q", at), -(-len(text) // 16))
+    return bytes(x ^ y for x, y in zip(text, stream))
 
 
 def aead(key: bytes, nonce: bytes, beside: bytes, text: bytes, is_ciphertext: bool) -> tuple[bytes, bytes]:

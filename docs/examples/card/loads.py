@@ -3,8 +3,11 @@
 import struct
 
 import image
+from ascon import mask
 from blake3 import Blake3
 from wire import *
+
+BEGIN_BYTES = 48
 
 RECEIVING, STAGED_NOW, CONFIGURES, IS_ACTIVE, HAS_FAILED = "receiving", "staged", "configuring", "active", "failed"
 
@@ -13,12 +16,17 @@ class Loads:
     """Part of a Card: an image is staged chunk by chunk, checked, and made active by a commit."""
 
     def on_begin(self, now: int, asked: dict, payload: bytes) -> None:
-        length, chunk, group, members, digest = exactly(">QHHI32s", payload)
+        key = payload[BEGIN_BYTES:]
+        length, chunk, group, members, digest = exactly(">QHHI32s", payload[:BEGIN_BYTES])
+        if len(key) not in (0, 16):
+            raise Dropped("drop_malformed")
         seq = asked["seq"]
         if not self.holds(asked):
             self.count(refusals=1)
             self.failed(asked["src"], group, seq, STALE_EPOCH, "")
             raise Dropped("drop_epoch")
+        if bool(key) != bool(self.guard and self.guard.session.encrypts):
+            raise Dropped("drop_malformed")
         self.expires = now + self.lease
         if self.load is None or (self.load["seq"], self.load["begin"]) != (seq, payload):
             if seq in self.loads_over:
@@ -31,7 +39,7 @@ class Loads:
             if self.load and self.load["seq"] != seq:
                 self.loads_over.append(self.load["seq"])
             chunks = -(-length // chunk)
-            self.load = dict(seq=seq, src=asked["src"], begin=payload, length=length, chunk=chunk, group=group)
+            self.load = dict(seq=seq, src=asked["src"], begin=payload, length=length, chunk=chunk, group=group, key=key)
             self.load |= dict(members=members, digest=digest, phase=RECEIVING, bytes=bytearray(length), chunks=chunks)
             self.load |= dict(lacks=set(range(chunks)), reported=set(), poll=None, first=None, answer=None)
             self.load |= dict(hash=Blake3(), hashed=0)
@@ -65,6 +73,8 @@ class Loads:
             raise Dropped("drop_malformed")
         if index not in load["lacks"]:
             raise Dropped("drop_duplicate")
+        if load["key"]:
+            payload = mask(load["key"], asked["addr"], payload)
         load["lacks"].remove(index)
         load["bytes"][asked["addr"] : asked["addr"] + len(payload)] = payload
         self.count(image_chunks=1)

@@ -833,6 +833,16 @@ package rl_wire_pkg;
   localparam int unsigned ImageBeginMembersOffset = 12;
   localparam int unsigned ImageBeginDigestOffset = 16;
 
+  // Follows a begin's payload in a session that is encrypted, and there always.
+  typedef struct packed {
+    // Of the load: what the payloads of its data are encrypted under.
+    logic [127:0] key;
+  } begin_key_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the payload.
+  localparam int unsigned BeginKeyBytes = 16;
+  localparam int unsigned BeginKeyKeyOffset = 0;
+
   // Payload of a poll.
   typedef struct packed {
     // Answers spread over so many microseconds, at random; WINDOW_US_MAX at most.

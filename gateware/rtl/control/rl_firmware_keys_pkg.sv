@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources ee096d7751a853e1. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources c71f357bd09be580. Change that, not this.
 // code 32636, variables 22184, stack 288, free 10428 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_keys_pkg;

@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources ee096d7751a853e1. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources c71f357bd09be580. Change that, not this.
 // code 26744, variables 5684, stack 272, free 68 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;

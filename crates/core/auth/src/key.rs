@@ -13,6 +13,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::cipher::CipherKey;
+use crate::image::ImagesKey;
 use crate::sponge::{KEY_BYTES, Start, prf};
 use crate::tag::{Bound, Tag};
 
@@ -24,6 +25,7 @@ enum Step {
     Claims = 3,
     Session = 4,
     Cipher = 5,
+    Images = 6,
 }
 
 /// Bytes of the longest input of a step.
@@ -131,6 +133,11 @@ impl PairKey {
     /// two has nothing of the other.
     pub fn cipher(&self, agreed: &Agreement) -> CipherKey {
         CipherKey::new(*self.agreed(Step::Cipher, agreed))
+    }
+
+    /// Of one claim: what the keys of loads come from that this card is the first member of.
+    pub fn images(&self, agreed: &Agreement) -> ImagesKey {
+        ImagesKey::new(*self.agreed(Step::Images, agreed))
     }
 
     fn agreed(&self, step: Step, agreed: &Agreement) -> Zeroizing<[u8; KEY_BYTES]> {

@@ -22,6 +22,7 @@ extern crate alloc;
 
 mod cipher;
 pub mod host;
+mod image;
 mod key;
 mod opener;
 mod protection;
@@ -31,6 +32,7 @@ mod tag;
 mod window;
 
 pub use cipher::CipherKey;
+pub use image::{ImageKey, ImagesKey};
 pub use key::{Agreement, CardKey, PairKey, RackKey, SessionKey};
 pub use opener::{Opener, Refused};
 pub use protection::Protection;

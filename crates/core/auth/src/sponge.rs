@@ -89,14 +89,36 @@ impl Absorber {
     }
 
     /// The message ends with these bytes, fewer than 8.
-    pub(crate) fn finish(mut self, rest: &[u8]) -> [u8; TAG_BYTES] {
+    fn end(&mut self, rest: &[u8]) {
         self.state[self.at] ^= word(rest) ^ 1 << (8 * rest.len());
         self.state[4] ^= ENDS;
         ascon::permute12(&mut self.state);
+    }
+
+    /// What is to be seen of the state once the message has ended.
+    fn shown(&self) -> [u8; TAG_BYTES] {
         let mut out = [0; TAG_BYTES];
         out[..8].copy_from_slice(&self.state[0].to_le_bytes());
         out[8..].copy_from_slice(&self.state[1].to_le_bytes());
         out
+    }
+
+    /// The message ends with these bytes, fewer than 8.
+    pub(crate) fn finish(mut self, rest: &[u8]) -> [u8; TAG_BYTES] {
+        self.end(rest);
+        self.shown()
+    }
+
+    /// The message has ended: as much of the output as there are bytes is added to them, bit by bit.
+    pub(crate) fn mask(mut self, bytes: &mut [u8]) {
+        self.end(&[]);
+        let mut blocks = bytes.chunks_mut(TAG_BYTES).peekable();
+        while let Some(block) = blocks.next() {
+            block.iter_mut().zip(self.shown()).for_each(|(byte, mask)| *byte ^= mask);
+            if blocks.peek().is_some() {
+                ascon::permute12(&mut self.state);
+            }
+        }
     }
 }
 

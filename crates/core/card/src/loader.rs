@@ -8,6 +8,7 @@
 //!
 //! Everything that can be wrong with an image is found before `staged`.
 
+use rackloom_auth::ImageKey;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{RoleError, Sandbox};
 use rackloom_wire::{
@@ -38,6 +39,7 @@ struct Load {
     seq: u32,
     owner: MacAddr,
     begin: ImageBegin,
+    key: Option<ImageKey>,
     phase: Phase,
     /// Number of the newest poll.
     poll: Option<u32>,
@@ -105,8 +107,17 @@ impl Loader {
     }
 
     /// The owner begins a load.
-    pub(crate) fn begin(&mut self, now: Instant, shell: &mut Shell, asked: &Head, body: &ImageBegin) {
-        let is_new = self.load.as_ref().is_none_or(|l| l.seq != asked.seq || l.begin != *body);
+    ///
+    /// With a `key` its data is encrypted.
+    pub(crate) fn begin(
+        &mut self,
+        now: Instant,
+        shell: &mut Shell,
+        asked: &Head,
+        body: &ImageBegin,
+        key: Option<ImageKey>,
+    ) {
+        let is_new = self.load.as_ref().is_none_or(|l| l.seq != asked.seq || l.begin != *body || l.key != key);
         if is_new {
             if self.spent.contains(asked.seq) {
                 return shell.counters.inc(Counter::DropDuplicate);
@@ -120,6 +131,7 @@ impl Loader {
                 seq: asked.seq,
                 owner: asked.src,
                 begin: *body,
+                key,
                 phase: Phase::Receiving(staging),
                 poll: None,
                 polled_before: false,
@@ -186,7 +198,15 @@ impl Loader {
         }
         load.fifo_empty = load.fifo_empty.max(now) + time_for(packet.payload.len() as u64, rate);
         shell.counters.inc(Counter::ImageChunks);
-        let whole = staging.insert(index, frame.slice_ref(packet.payload));
+        let data = match &load.key {
+            None => frame.slice_ref(packet.payload),
+            Some(key) => {
+                let mut plain = packet.payload.to_vec();
+                key.mask(packet.head.addr, &mut plain);
+                plain.into()
+            }
+        };
+        let whole = staging.insert(index, data);
         if whole > 0 {
             let start = load.digest_done.max(load.fifo_empty);
             load.digest_done = start + time_for(whole, shell.config.digest_rate);

@@ -6,10 +6,12 @@
 //! Keys have generations, and so do these tags. A claim goes under the newest that this host has; a card that does not
 //! have it says so by its answer, which is under another one.
 
-use rackloom_auth::{Agreement, Bound, Direction, Opener, PairKey, Protection, Refused, Sealer, SessionKey, Tag};
+use rackloom_auth::{
+    Agreement, Bound, Direction, ImagesKey, Opener, PairKey, Protection, Refused, Sealer, SessionKey, Tag,
+};
 use rackloom_node::Frame;
 use rackloom_wire::{
-    ErrorCode, FLAG_ENCRYPTED, FromBytes, Grant, Kind, Packet, Refusal, Tagged, Trailer, in_session, open_bytes,
+    ErrorCode, FLAG_ENCRYPTED, FromBytes, Grant, Head, Kind, Packet, Refusal, Tagged, Trailer, in_session, open_bytes,
     with_trailer,
 };
 
@@ -32,6 +34,8 @@ pub(crate) struct Guard {
     asked: u32,
     /// Of the last claim that was granted.
     session: Option<(Sealer, Opener)>,
+    /// Of the same, if it is encrypted: what keys of loads come from.
+    images: Option<ImagesKey>,
     /// Sessions are encrypted, whatever the card says.
     encrypts: bool,
 }
@@ -76,6 +80,7 @@ impl Guard {
             boot: None,
             asked: 0,
             session: None,
+            images: None,
             encrypts,
         };
         (!guard.pairs.is_empty()).then_some(guard)
@@ -93,8 +98,8 @@ impl Guard {
         self.unknown
     }
 
-    /// Whether such a frame may leave as it is: anybody may say it, and it has nothing of the claim.
-    pub(crate) const fn is_open(kind: Kind) -> bool {
+    /// Whether such a frame has no tag of a session.
+    const fn is_untagged(kind: Kind) -> bool {
         matches!(
             kind,
             Kind::DiscoverySolicit
@@ -105,6 +110,13 @@ impl Guard {
         )
     }
 
+    /// Whether a frame may leave of a host that encrypts though nothing seals it: anybody may say it and it has nothing
+    /// of the claim, or it is encrypted already.
+    pub(crate) const fn is_open(head: &Head) -> bool {
+        let is_data = matches!(head.kind, Kind::ImageData);
+        Self::is_untagged(head.kind) && (!is_data || head.flags & FLAG_ENCRYPTED != 0)
+    }
+
     /// A frame to the card as it leaves. `hint`: the boot number that it announces; `counter`: of this claim or
     /// release, should it be one. `None` if it cannot be sent.
     pub(crate) fn seal(&mut self, frame: &Frame, hint: u32, counter: u64) -> Option<Frame> {
@@ -112,7 +124,7 @@ impl Guard {
         match head.kind {
             // Without a claim: the card may have forgotten the last one.
             Kind::SessionPing if head.epoch == 0 => None,
-            kind if kind != Kind::SessionPing && Self::is_open(kind) => None,
+            kind if kind != Kind::SessionPing && Self::is_untagged(kind) => None,
             Kind::SessionClaim | Kind::SessionRelease => {
                 self.asked = self.boot.unwrap_or(hint);
                 let (boot, direction) = (self.asked, Direction::ToCard);
@@ -196,11 +208,17 @@ impl Guard {
         self.encrypts = granted & FLAG_ENCRYPTED != 0;
     }
 
+    /// What keys of loads come from that this card is the first member of, if its claim is encrypted.
+    pub(crate) const fn images(&self) -> Option<&ImagesKey> {
+        self.images.as_ref()
+    }
+
     /// A claim is granted: its session begins.
     pub(crate) fn begin(&mut self, agreed: &Agreement) {
         self.granted = self.asking;
         let key = &self.pairs[self.granted].key;
         let keep: Protection = if self.encrypts { key.cipher(agreed).into() } else { key.session(agreed).into() };
+        self.images = self.encrypts.then(|| key.images(agreed));
         self.boot = Some(agreed.boot);
         let sealer = Sealer::new(keep.clone(), agreed.boot, Direction::ToCard);
         self.session = Some((sealer, Opener::new(keep, agreed.boot, Direction::ToHost)));

@@ -6,6 +6,7 @@
 //! all. Unlike there, the sender does not wait for each receiver: see `party`.
 
 mod ask;
+mod data;
 mod member;
 mod party;
 mod shrink;
@@ -13,9 +14,10 @@ mod shrink;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use rackloom_auth::ImageKey;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{Pacer, WIRE_OVERHEAD};
-use rackloom_wire::{ErrorCode, FLAG_RESEND, Kind, MacAddr, Packet, Restart, parse_missing};
+use rackloom_wire::{ErrorCode, Kind, MacAddr, Packet, Restart, parse_missing};
 
 use self::member::{Member, State};
 
@@ -42,6 +44,8 @@ pub(crate) struct Loader {
     host: MacAddr,
     image: Bytes,
     digest: [u8; 32],
+    /// What its data is encrypted under; `None`: it goes in clear.
+    key: Option<ImageKey>,
     chunk: usize,
     /// Chunks of the image.
     chunks: u32,
@@ -107,6 +111,7 @@ impl Loader {
             group,
             host: config.mac,
             digest: *blake3::hash(&image).as_bytes(),
+            key: None,
             image,
             chunk,
             chunks,
@@ -261,15 +266,7 @@ impl Loader {
             self.ask(now);
             return self.next_frame(now);
         };
-        let at = chunk as usize * self.chunk;
-        let data = &self.image[at..self.image.len().min(at + self.chunk)];
-        let again = self.phase == LoadPhase::Repair;
-        let frame = self.to_group(Kind::ImageData, if again { FLAG_RESEND } else { 0 }, self.poll, at as u64, &[data]);
-        self.pacer.sent(now, frame.len());
-        self.data_frames += 1;
-        self.repair_frames += u64::from(again);
-        self.wire_bytes += (frame.len() + WIRE_OVERHEAD) as u64;
-        Some(frame)
+        Some(self.data(now, chunk))
     }
 
     /// A card's word on this load.

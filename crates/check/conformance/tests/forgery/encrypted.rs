@@ -9,7 +9,7 @@ use rackloom_host::{ClaimOptions, Commit, Config, Event, Host, Launch, OpError, 
 use rackloom_node::{Duration, Frame, Node, Rng};
 use rackloom_rack::AnyCard;
 use rackloom_stranger::kind;
-use rackloom_wire::{Counter, FLAG_ENCRYPTED, Grant, Kind, Tagged};
+use rackloom_wire::{Counter, FLAG_AUTH, FLAG_ENCRYPTED, Grant, Kind, Tagged};
 
 use crate::segment::{CARDS, HOST, Segment, Shape, Task, keyring};
 use crate::{attack_with_all, end_of, gateware, mixed};
@@ -21,6 +21,8 @@ const FLAGS: usize = 14;
 const PAYLOAD: usize = 32;
 /// Bytes in a row of which one that is heard is no chance.
 const RUN: usize = 12;
+/// Different values in such a row.
+const VALUES: usize = 4;
 /// Elements of each array.
 const ELEMENTS: usize = 900;
 
@@ -67,15 +69,18 @@ fn secrets(segment: &mut Segment) -> Vec<(&'static str, Vec<u8>)> {
     let Outcome::Launched(report) = outcome(segment, op) else { panic!("no launch") };
     assert_eq!(report.output, bytes(&sum));
     let args = args.iter().flat_map(|arg| arg.to_be_bytes()).collect();
-    vec![("input", bytes(&a)), ("input", bytes(&b)), ("memory", bytes(&other)), ("result", bytes(&sum)), ("args", args)]
+    let image = Task::Add.image().to_vec();
+    let arrays = [("input", bytes(&a)), ("input", bytes(&b)), ("memory", bytes(&other)), ("result", bytes(&sum))];
+    arrays.into_iter().chain([("args", args), ("image", image)]).collect()
 }
 
-/// Which part of these bytes was heard.
+/// Which part of these bytes was heard, of those that are not nearly all the same, as zeros are.
 fn heard(log: &[Frame], secret: &[u8]) -> f64 {
     let runs: HashSet<&[u8]> = log.iter().flat_map(|frame| frame.windows(RUN)).collect();
-    let all = secret.windows(RUN);
-    let count = all.len() as f64;
-    all.filter(|run| runs.contains(run)).count() as f64 / count
+    let says_something = |run: &&[u8]| run.iter().collect::<HashSet<_>>().len() >= VALUES;
+    let all: Vec<_> = secret.windows(RUN).filter(says_something).collect();
+    assert!(!all.is_empty());
+    all.iter().filter(|run| runs.contains(*run)).count() as f64 / all.len() as f64
 }
 
 #[test]
@@ -90,6 +95,58 @@ fn who_hears_an_encrypted_claim_reads_nothing_of_it() {
     for (what, secret) in secrets(&mut segment) {
         assert!(heard(&segment.log, &secret) > 0.9, "{what}");
     }
+}
+
+/// One frame for all members, under a key that each of them has got under its own session: nobody else has it, and what
+/// leaves is other bytes with each load.
+#[test]
+fn the_data_of_an_encrypted_load_goes_to_all_members_once_and_is_other_bytes_each_time() {
+    let mut segment = Segment::of(ENCRYPTED, 10);
+    CARDS.iter().enumerate().for_each(|(card, _)| claim(&mut segment, card).unwrap());
+    let image = Bytes::from_static(Task::Add.image());
+    let mut load = || {
+        let before = segment.log.len();
+        let op = segment.host.load(segment.now, &CARDS, image.clone(), Commit::AllOrNone);
+        let Outcome::Loaded(report) = outcome(&mut segment, op) else { panic!("no load") };
+        assert!(report.cards.len() == CARDS.len() && report.cards.values().all(Result::is_ok), "{report:?}");
+        let data = segment.log[before..].iter().filter(|frame| kind(frame) == Some(Kind::ImageData));
+        let data: Vec<_> = data.map(|frame| frame[PAYLOAD..].to_vec()).collect();
+        assert_eq!(data.len() as u64, report.data_frames);
+        data
+    };
+    let (first, second) = (load(), load());
+    assert_eq!(first.len(), second.len());
+    assert!(first.iter().zip(&second).all(|(a, b)| a != b));
+    let again: Vec<Frame> = second.iter().map(|data| data.clone().into()).collect();
+    assert_eq!(heard(&again, &first.concat()), 0.0);
+}
+
+/// It goes by the begin, which has come under its session, and not by a frame's flag.
+#[test]
+fn image_data_in_clear_is_nothing_to_a_member_of_an_encrypted_load() {
+    let mut segment = Segment::of(ENCRYPTED, 11);
+    claim(&mut segment, 0).unwrap();
+    let image = Bytes::from_static(Task::Add.image());
+    // A stranger is quicker, with the image as anybody has it.
+    let clear = image.clone();
+    let mut upon = |frame: &Frame| {
+        let Some(Kind::ImageData) = kind(frame) else { return Vec::new() };
+        let mut copy = frame.to_vec();
+        let at = u64::from_be_bytes(copy[24..32].try_into().unwrap()) as usize;
+        let end = copy.len().min(PAYLOAD + clear.len() - at);
+        copy[PAYLOAD..end].copy_from_slice(&clear[at..at + end - PAYLOAD]);
+        copy[FLAGS] &= !FLAG_ENCRYPTED;
+        vec![copy.into()]
+    };
+    let op = segment.host.load(segment.now, &CARDS[..1], image, Commit::Each);
+    let events = segment.settle(Duration::from_millis(300), &mut Some(&mut upon));
+    let ended = events.into_iter().find_map(|event| match event {
+        Event::Completed { op: o, result: Ok(Outcome::Loaded(report)) } if o == op => Some(report),
+        _ => None,
+    });
+    let why = ended.expect("it has ended").cards[&CARDS[0]].clone().unwrap_err();
+    assert!(why.to_string().contains("digest"), "{why}");
+    assert_eq!(segment.count(Counter::ImagesActivated), 0);
 }
 
 /// Frames of a session that are sent once more go out under numbers of their own: with one number twice, whoever hears
@@ -147,7 +204,9 @@ fn a_changed_byte_of_ciphertext_is_dropped_and_counted() {
         // Behind the payload come four zeros that nobody reads.
         let trailer = frame.len().saturating_sub(28);
         let places = (PAYLOAD..frame.len()).filter(|at| !(trailer..trailer + 4).contains(at));
-        let is_secret = frame[FLAGS] & FLAG_ENCRYPTED != 0 && is_new.is_some();
+        // Image data has no tag: what is changed of it spoils a load.
+        let is_sealed = frame[FLAGS] & FLAG_ENCRYPTED != 0 && frame[FLAGS] & FLAG_AUTH != 0;
+        let is_secret = is_sealed && is_new.is_some();
         let copies = places.filter(|_| is_secret).map(|at| {
             let mut copy = frame.to_vec();
             copy[at] ^= 1;
@@ -173,7 +232,9 @@ fn all_encrypted(log: &[Frame]) -> usize {
         match packet.head.kind {
             Kind::SessionRelease | Kind::SessionReleased | Kind::SessionRefuse => {}
             Kind::DiscoverySolicit | Kind::SessionCountersGet | Kind::SessionManifestGet | Kind::SessionCounters => {}
-            Kind::SessionManifest | Kind::ImageData => {}
+            Kind::SessionManifest => {}
+            // Under the load's key, and without a tag: the digest tells what it is worth.
+            Kind::ImageData => assert!(trailer.is_none() && flags & FLAG_ENCRYPTED != 0, "{packet}"),
             // A program that starts again under this address reads them, without the key of the session before.
             Kind::DiscoveryAnnounce | Kind::DiscoveryGoodbye | Kind::SessionPing | Kind::SessionPong => {
                 assert_eq!(flags & FLAG_ENCRYPTED, 0, "{packet}");

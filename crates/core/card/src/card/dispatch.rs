@@ -1,5 +1,6 @@
 //! Which frame goes to which block, and what is asked of the sender first.
 
+use rackloom_auth::ImageKey;
 use rackloom_node::{Frame, Instant};
 use rackloom_wire::{
     self as wire, BULK_STANDARD, Counter, ErrorCode, Head, IntoBytes, Kind, Packet, Scrub, U16, U32, U64,
@@ -37,12 +38,15 @@ impl Card {
             Kind::SessionWindowSet => self.on_window_set(now, packet),
             Kind::SessionRouteSet => self.on_route_set(now, packet),
             Kind::ImageBegin => {
-                let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
+                let Some((body, key)) = self.begin_of(packet) else { return };
                 if !self.is_admitted(head) {
                     return self.stale_begin(head, body);
                 }
+                if key.is_some() != self.encrypts() {
+                    return self.shell.counters.inc(Counter::DropMalformed);
+                }
                 self.session.renew(now);
-                self.loader.begin(now, &mut self.shell, head, body);
+                self.loader.begin(now, &mut self.shell, head, body, key);
             }
             Kind::ImageData | Kind::ImagePoll | Kind::ImageCommit | Kind::ImageAbort => {
                 if !self.is_admitted(head) {
@@ -110,6 +114,17 @@ impl Card {
             self.shell.counters.inc(Counter::DropMalformed);
         }
         body
+    }
+
+    /// A begin and, behind it, the key of the load's data if that is encrypted.
+    fn begin_of<'a>(&mut self, packet: &Packet<'a>) -> Option<(&'a wire::ImageBegin, Option<ImageKey>)> {
+        let (body, rest) = packet.view::<wire::ImageBegin>().unzip();
+        let key = rest.filter(|rest| !rest.is_empty()).map(|rest| wire::BeginKey::read_from_bytes(rest));
+        if let (Some(body), Ok(key)) = (body, key.transpose()) {
+            return Some((body, key.map(|key| ImageKey::new(key.key))));
+        }
+        self.shell.counters.inc(Counter::DropMalformed);
+        None
     }
 
     /// The same for kinds without a payload.

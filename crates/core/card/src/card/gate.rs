@@ -132,9 +132,14 @@ impl Card {
         demands && asked.flags & FLAG_ENCRYPTED == 0
     }
 
+    /// Whether the present claim is encrypted.
+    pub(super) fn encrypts(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::encrypts)
+    }
+
     /// Flags of a grant beside the tag's.
     pub(super) fn grant_flags(&self) -> u8 {
-        if self.guard.as_ref().is_some_and(Guard::encrypts) { FLAG_ENCRYPTED } else { 0 }
+        if self.encrypts() { FLAG_ENCRYPTED } else { 0 }
     }
 
     /// Who gets announcements of its own, under a tag.

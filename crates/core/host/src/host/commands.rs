@@ -152,6 +152,8 @@ impl Host {
         let op = OpId(self.next_op);
         self.next_op += 1;
         let mut loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
+        let first = members.first().and_then(|(card, _)| self.peers.get(&card.mac)?.guard.as_ref()?.images());
+        first.into_iter().for_each(|images| loader.encrypt(images));
         loader.leave_out(not_allowed);
         self.ops.insert(op, Place { card: None, begun: now, deadline: None, limit: None });
         self.loads.insert(op, loader);

@@ -31,7 +31,9 @@ impl Host {
     /// A frame as it leaves. A host that encrypts sends nothing of a claim that is not sealed: then this is `None`.
     pub(super) fn seal(&mut self, now: Instant, frame: Frame) -> Option<Frame> {
         let Some(encrypts) = self.config.keys.as_ref().map(Keys::encrypts) else { return Some(frame) };
-        let is_open = |frame: &Frame| Packet::parse(frame).is_ok_and(|p| Guard::is_open(p.head.kind));
+        #[cfg(feature = "planted-bugs")]
+        let encrypts = encrypts && self.config.planted != Some(crate::PlantedBug::GoOnInClear);
+        let is_open = |frame: &Frame| Packet::parse(frame).is_ok_and(|p| Guard::is_open(&p.head));
         let sealed = self.try_seal(now, &frame);
         sealed.or_else(|| Some(frame).filter(|frame| !encrypts || is_open(frame)))
     }

@@ -50,7 +50,9 @@ impl Loader {
                 let invited = self.members.iter().filter(|(_, m)| m.tour == self.tour && m.state == State::Invited);
                 let begin = |(card, m): (&MacAddr, &Member)| {
                     let kind = Kind::ImageBegin;
-                    Head { dst: *card, src, kind, flags: 0, epoch: m.epoch, seq, addr: 0 }.frame(&[body.as_bytes()])
+                    let head = Head { dst: *card, src, kind, flags: 0, epoch: m.epoch, seq, addr: 0 };
+                    // It is sealed for each of them as it leaves.
+                    head.frame(&[body.as_bytes(), self.key.as_ref().map_or(&[], |key| key.reveal())])
                 };
                 let before = self.urgent.len();
                 self.urgent.extend(invited.map(begin));

@@ -1446,6 +1446,16 @@ pub struct ImageBegin {
 
 const _: () = assert!(size_of::<ImageBegin>() == 48);
 
+/// Follows a begin's payload in a session that is encrypted, and there always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct BeginKey {
+    /// Of the load: what the payloads of its data are encrypted under.
+    pub key: [u8; 16],
+}
+
+const _: () = assert!(size_of::<BeginKey>() == 16);
+
 /// Payload of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
