@@ -131,7 +131,7 @@ local FAMILIES = {
       { name = "resend", mask = 0x1, doc = "This frame, or one like it, was sent before. For statistics only." },
       { name = "ack_now", mask = 0x2, doc = "The sender asks for an acknowledgement of what arrived so far, at once." },
       { name = "auth", mask = 0x4, doc = "An AuthTrailer of 28 bytes follows the payload, and no padding. A card without keys drops such a frame and counts it; docs/src/internals/authentication.md says which frames a card with a key takes without." },
-      { name = "encrypted", mask = 0x8, doc = "Of a claim: the host wants the session encrypted; of a grant: it is. Of all else: the payload is ciphertext, and its key is the session's. docs/src/reference/keys.md says how." },
+      { name = "encrypted", mask = 0x8, doc = "Of a claim: the host wants the session encrypted; of a grant: it is. Of all else: the payload is ciphertext, and its key is the session's or, of image data, the load's. docs/src/reference/keys.md says how." },
     },
     enums = {
       CardKind = {
@@ -982,7 +982,7 @@ local function register(family)
   -- Whether the payload of this kind is encrypted, by the flags that are set.
   local function is_ciphertext(kind, set)
     local cipher = family.cipher
-    return cipher and set.trailer and set[cipher.flag] and not cipher.clear[kind.payload]
+    return cipher and set[cipher.flag] and not cipher.clear[kind.payload]
   end
 
   function Frame:payload(kind, at, stop, set)

@@ -219,7 +219,7 @@ local function register(family)
   -- Whether the payload of this kind is encrypted, by the flags that are set.
   local function is_ciphertext(kind, set)
     local cipher = family.cipher
-    return cipher and set.trailer and set[cipher.flag] and not cipher.clear[kind.payload]
+    return cipher and set[cipher.flag] and not cipher.clear[kind.payload]
   end
 
   function Frame:payload(kind, at, stop, set)

@@ -60,7 +60,7 @@ pub const FLAG_ACK_NOW: u8 = 1 << 1;
 /// it; docs/src/internals/authentication.md says which frames a card with a key takes without.
 pub const FLAG_AUTH: u8 = 1 << 2;
 /// Of a claim: the host wants the session encrypted; of a grant: it is. Of all else: the payload is ciphertext, and its
-/// key is the session's. docs/src/reference/keys.md says how.
+/// key is the session's or, of image data, the load's. docs/src/reference/keys.md says how.
 pub const FLAG_ENCRYPTED: u8 = 1 << 3;
 
 /// The EtherTypes by which a frame of this family is recognised.
