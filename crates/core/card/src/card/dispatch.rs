@@ -119,7 +119,7 @@ impl Card {
     /// A begin and, behind it, the key of the load's data if that is encrypted.
     fn begin_of<'a>(&mut self, packet: &Packet<'a>) -> Option<(&'a wire::ImageBegin, Option<ImageKey>)> {
         let (body, rest) = packet.view::<wire::ImageBegin>().unzip();
-        let key = rest.filter(|rest| !rest.is_empty()).map(|rest| wire::BeginKey::read_from_bytes(rest));
+        let key = rest.filter(|rest| !rest.is_empty()).map(wire::BeginKey::read_from_bytes);
         if let (Some(body), Ok(key)) = (body, key.transpose()) {
             return Some((body, key.map(|key| ImageKey::new(key.key))));
         }
