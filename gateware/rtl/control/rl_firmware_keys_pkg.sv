@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 1bbdce2ebf8f960a. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources c414ed3dfd7c369b. Change that, not this.
 // code 32324, variables 22168, stack 288, free 10756 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_keys_pkg;

@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 1bbdce2ebf8f960a. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources c414ed3dfd7c369b. Change that, not this.
 // code 28720, variables 6260, stack 336, free 30220 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_links_pkg;
