@@ -8,7 +8,7 @@
 #define RL_WORD(address) (address)
 #include "../csr.h"
 
-#define RAM_MAX 0x10000u
+#define RAM_MAX 0x20000u
 // Instructions of a turn of a firmware that does not sleep.
 #define TURN_MAX 20000u
 

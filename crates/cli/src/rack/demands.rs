@@ -48,9 +48,9 @@ impl Demands {
 
     /// What this card asks, for its configuration.
     pub(crate) fn of(&self, kind: Kind, unit: u16, mac: MacAddr) -> Result<impl FnOnce(&mut Config) + use<>> {
-        if kind == Kind::Rtl && self.policy.is_some() {
-            return Err(Failure::new("cards of gateware do not check signatures yet")
-                .help("use model cards, or omit --signers"));
+        if kind == Kind::Rtl && self.policy.is_some() && self.keys.is_none() {
+            return Err(Failure::new(format!("card{unit} is of gateware, which checks signatures where it has keys"))
+                .help("give the cards' with --keys FILE, use model cards, or omit --signers"));
         }
         if kind == Kind::Rtl && self.encrypts {
             return Err(Failure::new(format!("card{unit} is of gateware, which cannot encrypt yet"))

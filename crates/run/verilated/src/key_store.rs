@@ -44,6 +44,11 @@ impl KeyWriter {
         put(END, u32::try_from(hosts.len()).expect("a few"));
     }
 
+    /// These words come behind all that waits.
+    pub(crate) fn push_words(&mut self, words: impl IntoIterator<Item = Write>) {
+        self.0.extend(words);
+    }
+
     /// What is to be written now.
     pub(crate) fn next(&self) -> Option<Write> {
         self.0.front().copied()

@@ -9,6 +9,7 @@ mod generations;
 mod mixed;
 mod revoked;
 mod segment;
+mod signed;
 mod sums;
 
 use rackloom_card::{Config, Pace};
