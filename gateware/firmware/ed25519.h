@@ -3,7 +3,7 @@
 // The number S must be less than the group's order, neither the key nor R may be a point of small order, and the
 // equation must hold without the cofactor. All that is public, so times depend on it.
 //
-// The processor needs some 34 million cycles: it goes on step by step, and serves its card in between.
+// The processor needs some 33 million cycles: it goes on step by step, and serves its card in between.
 #ifndef RL_ED25519_H
 #define RL_ED25519_H
 

@@ -72,11 +72,13 @@ static inline const uint32_t *row(uint32_t limb, uint32_t shift) {
 
 #define ROW(i, name) const uint32_t *name = row(b[i], shift);
 // One more limb of the product so far: that times 16, and what all rows have for this place. Fewer than 11 rows of less
-// than 15 * 2^24, less than 2^28 of before, and the carry are less than 2^32.
-#define NEXT(n, sum)                       \
-  above += (product[n] << DIGIT_BITS) + (sum); \
-  product[n] = above & MASK;               \
-  above >>= BITS;
+// than 15 * 2^24, less than 2^28 of before, and the carry are less than 2^32. What is above a limb stays with it until
+// it is needed again: the carry is its uppermost byte, which is read sooner than shifted down. Both the processor and
+// the machines that test this have the lowest byte first.
+#define NEXT(n, sum)                                     \
+  above += ((product[n] & MASK) << DIGIT_BITS) + (sum);  \
+  product[n] = above;                                    \
+  above = ((volatile uint8_t *)&product[n])[BITS / 8];
 
 // The processor cannot multiply. The factor `b` is taken digit by digit, the highest of all its limbs first, then the
 // next of all: each chooses a row, and the rows are added limb by limb of the product, whose sum stays in a register.
@@ -110,14 +112,14 @@ void field_multiply(field_t to, const field_t a, const field_t b) {
     NEXT(18, x[10] + y[9] + z[8])
     NEXT(19, y[10] + z[9])
     NEXT(20, z[10])
-    product[21] = (product[21] << DIGIT_BITS) + above;
+    product[21] = (product[21] << DIGIT_BITS) + above;  // It has few bits.
   }
   // 2^264 is 19 * 2^9: the limbs of the upper half, times 19, come in nine bits higher, and so a part of each in the
   // limb above. Of the last one that part is 0, for a product has 511 bits.
   uint32_t over = 0;
   for (uint32_t i = 0; i < FIELD_LIMBS; i++) {
-    uint32_t upper = folded(product[FIELD_LIMBS + i]);
-    to[i] = product[i] + (upper << 9 & MASK) + over;
+    uint32_t upper = folded(product[FIELD_LIMBS + i] & MASK);
+    to[i] = (product[i] & MASK) + (upper << 9 & MASK) + over;
     over = upper >> LAST_BITS;
   }
   carry(to);

@@ -59,6 +59,13 @@ impl Demands {
         let keys = self.keys.as_ref().map(|keys| keys.of(mac)).transpose()?;
         let keys = keys.map(|keys| keys.demanding_encryption(self.encrypts));
         keys.as_ref().map_or(Ok(()), |keys| check_room(kind, unit, keys))?;
+        let (named, room) = (self.policy.iter().flat_map(Policy::signers).count(), kind.signers_max());
+        if named > room {
+            return Err(Failure::new(format!(
+                "the policy names {named} signers, and card{unit} of kind {kind} has room for {room}"
+            ))
+            .help("use model cards, or make a policy of fewer signers"));
+        }
         let signers = self.policy.as_ref().map(|policy| policy.of(mac, unit));
         Ok(move |config: &mut Config| (config.keys, config.signers) = (keys, signers))
     }
