@@ -11,7 +11,7 @@
 #define BLAKE3_CHUNK_BYTES 1024u
 
 // A chunk of this number begins; a block of it, of so many bytes, whose words have their first byte lowest and are zero
-// behind these. Of the last block that is told, and of the only chunk of a message as well that it is the root.
+// behind these. `last` says that it is the chunk's last one, and `root` that there is no other chunk.
 void blake3_chunk(uint32_t number);
 void blake3_block(const uint32_t *block, uint32_t bytes, bool last, bool root);
 

@@ -8,7 +8,7 @@ struct point {
   field_t x, y, z, t;
 };
 
-// A point as it is added: Y + X, Y - X, 2 d T, and 2 Z, of which there is none if Z is 1.
+// A point as it is added: Y + X, Y - X, 2 d T, and 2 Z, which stands nowhere if Z is 1.
 struct addend {
   field_t sum, difference, dt;
 };

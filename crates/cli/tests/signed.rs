@@ -148,7 +148,8 @@ fn a_signers_key_is_its_owners_alone_and_is_not_overwritten() {
     assert!(done.code == 2 && done.stderr.contains("gateware do not check signatures yet"), "{done:?}");
 }
 
-/// What takes no arithmetic: a card of gateware needs more than a minute of simulation to find that a signature is right.
+/// What takes no arithmetic: a card of gateware needs more than a minute of simulation to find that a signature is
+/// right.
 #[test]
 fn a_card_of_gateware_with_keys_refuses_whom_it_does_not_know() {
     let files = Files::new();

@@ -1,6 +1,6 @@
 // The signers whose images a card runs, and the versions that have run. Whoever has them from a file or a flash writes
-// them here in words before the card has its keys; the firmware reads them, and writes versions, each of which is told to
-// whoever keeps them.
+// them here in words before the card has its keys; the firmware reads them, and writes versions, which go to whoever
+// keeps them.
 //
 //   word  16 n         of signer n: bit 0, whether its signature counts on this card
 //         16 n + 1     its public key: 8 words, as all here with the first byte highest

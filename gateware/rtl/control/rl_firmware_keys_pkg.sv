@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 6673dc4e2069b1e1. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources b70b3597776fbd22. Change that, not this.
 // code 49032, variables 26188, stack 944, free 54908 of 131072 bytes.
 // verilog_format: off
 package rl_firmware_keys_pkg;

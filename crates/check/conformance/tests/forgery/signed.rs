@@ -1,5 +1,5 @@
-//! Images on a card of gateware that knows signers, beside a model that knows the same: each says of each image what the
-//! other one says, and runs the same.
+//! Images on a card of gateware that knows signers, beside a model that knows the same: each says of each image what
+//! the other one says, and runs the same.
 //!
 //! The firmware takes 33 million cycles to find out whether a signature is right, some 80 seconds of a simulation. So a
 //! sample of one is what runs always; `RACKLOOM_SIGNED=all` has the others.
