@@ -10,6 +10,8 @@
 #define TAG_WORDS 4u
 #define ENTRY_DIGEST_WORDS 8u
 #define SLOT 0u
+// Blocks of a step.
+#define BLOCKS_AT_ONCE 8u
 #define CHUNK_WORDS (BLAKE3_CHUNK_BYTES / 4)
 #define VALUE_BYTES (4 * BLAKE3_VALUE_WORDS)
 
@@ -17,38 +19,42 @@
 // level; all others come from the engine, whose first value on each level counts for nothing.
 static enum { CHUNKS, LEAVES, LEVELS } state;
 static uint64_t base;
-static uint32_t length, entry_end, at;
-static uint32_t values;    // Of the engine's level.
+static uint32_t length, entry_end;
+static uint32_t at, word;  // The chunk, and its next word.
+static uint32_t values;  // Of the engine's level.
 static uint32_t spine[2 * BLAKE3_VALUE_WORDS];
 
 void covered_begin(const struct image *image) {
   base = image->base;
   length = image->signature;
   entry_end = image->signature_entry_end / 4;
-  at = 0;
+  at = word = 0;
   state = CHUNKS;
 }
 
-static bool is_blank(uint32_t word) {
-  return word - TAG_WORD < TAG_WORDS || word - (entry_end - ENTRY_DIGEST_WORDS) < ENTRY_DIGEST_WORDS;
+static bool is_blank(uint32_t of) {
+  return of - TAG_WORD < TAG_WORDS || of - (entry_end - ENTRY_DIGEST_WORDS) < ENTRY_DIGEST_WORDS;
 }
 
-// The next chunk, into its half of the spine. What is covered ends at a multiple of 64 bytes.
-static void chunk(void) {
+// Goes on with the chunk, into its half of the spine; true at its end. What is covered ends at a multiple of 64 bytes.
+static bool chunk(void) {
   uint32_t rest = length - at * BLAKE3_CHUNK_BYTES;
   uint32_t bytes = rest < BLAKE3_CHUNK_BYTES ? rest : BLAKE3_CHUNK_BYTES;
   uint32_t block[BLAKE3_BLOCK_WORDS];
   memory_fetch(SLOT, base + at * BLAKE3_CHUNK_BYTES, bytes);
-  blake3_chunk(at);
-  for (uint32_t word = 0; word < bytes / 4;) {
+  if (word == 0) blake3_chunk(at);
+  for (uint32_t n = 0; n < BLOCKS_AT_ONCE && word < bytes / 4; n++) {
     for (uint32_t i = 0; i < BLAKE3_BLOCK_WORDS; i++, word++) {
       block[i] = is_blank(at * CHUNK_WORDS + word) ? 0 : arith_reversed(memory_word(SLOT, word));
     }
     bool last = word == bytes / 4;
     blake3_block(block, 4 * BLAKE3_BLOCK_WORDS, last, last && length <= BLAKE3_CHUNK_BYTES);
   }
+  if (word < bytes / 4) return false;
   for (uint32_t i = 0; i < BLAKE3_VALUE_WORDS; i++) spine[at * BLAKE3_VALUE_WORDS + i] = blake3_value()[i];
   at++;
+  word = 0;
+  return true;
 }
 
 static void order(uint32_t go, uint32_t source, uint32_t bytes) {
@@ -73,7 +79,7 @@ static void read_right(void) {
 
 // Goes on with the chunks; true when that was all.
 static bool chunk_step(void) {
-  chunk();
+  if (!chunk()) return false;
   if (at * BLAKE3_CHUNK_BYTES >= length && at == 1) return true;
   if (at < 2) return false;
   values = (length + BLAKE3_CHUNK_BYTES - 1) / BLAKE3_CHUNK_BYTES;

@@ -101,11 +101,8 @@ void point_prepare(struct addend_z *to, const struct point *p) {
   field_add(to->z, p->z, p->z);
 }
 
-bool point_is_small(const struct point *p) {
-  struct point eight;
-  point_copy(&eight, p);
-  for (uint32_t i = 0; i < 3; i++) point_double(&eight, false);
-  return field_is_zero(eight.x) && field_same(eight.y, eight.z);
+bool point_is_zero(const struct point *p) {
+  return field_is_zero(p->x) && field_same(p->y, p->z);
 }
 
 bool point_same(const struct point *a, const struct point *b) {

@@ -33,8 +33,8 @@ void point_double(struct point *p, bool adds);
 void point_add(struct point *p, const struct addend *other, const uint32_t *z, bool minus);
 void point_prepare(struct addend_z *to, const struct point *p);
 
-// Whether a point is zero when it is taken 8 times, or two are the same.
-bool point_is_small(const struct point *p);
+// Whether a point is the one that adds nothing, and whether two are the same.
+bool point_is_zero(const struct point *p);
 bool point_same(const struct point *a, const struct point *b);
 
 #endif

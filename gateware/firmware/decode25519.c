@@ -29,7 +29,7 @@ static const struct step {
 #define STEPS (sizeof steps / sizeof steps[0])
 static const field_t unit = {1};
 // Multiplications of a step of the firmware's.
-#define AT_ONCE 8u
+#define AT_ONCE 4u
 
 static field_t u, v, y, root_of, power;
 static field_t found[FOUND];

@@ -19,10 +19,11 @@ enum ed25519 {
   ED25519_WRONG,
 };
 
-// Begins to check the signature of a message of so many words by this key. Of all words the first byte is the highest.
+// Begins to check the signature of a message of so many words by this key. Of all words the first byte is the highest;
+// they stay as they are until there is a verdict.
 void ed25519_begin(const uint32_t *signature, const uint32_t *key, const uint32_t *message, uint32_t words);
 
-// Goes on, for at most 600,000 cycles. When there is a verdict it stays.
+// Goes on, for at most 110,000 cycles. When there is a verdict it stays.
 enum ed25519 ed25519_step(void);
 
 #endif

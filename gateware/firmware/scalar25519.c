@@ -9,25 +9,22 @@ bool scalar_is_reduced(const uint32_t *words) {
   return false;
 }
 
-void scalar_reduce(uint32_t *to, const uint32_t *words) {
-  for (uint32_t i = 0; i < SCALAR_WORDS; i++) to[i] = 0;
+void scalar_append(uint32_t *to, uint32_t word) {
   // Bit by bit, the highest first: a number less than the order is doubled, and is less than twice the order then.
-  for (uint32_t at = 2 * SCALAR_WORDS; at-- > 0;) {
-    for (uint32_t bits = words[at], left = 32; left != 0; left--, bits <<= 1) {
-      uint32_t in = bits >> 31;
-      for (uint32_t i = 0; i < SCALAR_WORDS; i++) {
-        uint32_t out = to[i] >> 31;
-        to[i] = to[i] << 1 | in;
-        in = out;
-      }
-      if (scalar_is_reduced(to)) continue;
-      uint32_t borrow = 0;
-      for (uint32_t i = 0; i < SCALAR_WORDS; i++) {
-        uint32_t less = order[i] + borrow;
-        // Of the order no word is full, so `less` has not passed it.
-        borrow = to[i] < less;
-        to[i] -= less;
-      }
+  for (uint32_t left = 32; left != 0; left--, word <<= 1) {
+    uint32_t in = word >> 31;
+    for (uint32_t i = 0; i < SCALAR_WORDS; i++) {
+      uint32_t out = to[i] >> 31;
+      to[i] = to[i] << 1 | in;
+      in = out;
+    }
+    if (scalar_is_reduced(to)) continue;
+    uint32_t borrow = 0;
+    for (uint32_t i = 0; i < SCALAR_WORDS; i++) {
+      uint32_t less = order[i] + borrow;
+      // Of the order no word is full, so `less` has not passed it.
+      borrow = to[i] < less;
+      to[i] -= less;
     }
   }
 }

@@ -13,8 +13,8 @@
 // Whether a number is less than the order.
 bool scalar_is_reduced(const uint32_t *words);
 
-// What twice as many words are modulo the order.
-void scalar_reduce(uint32_t *to, const uint32_t *words);
+// A number that is less than the order becomes itself times 2^32 and the word, modulo the order.
+void scalar_append(uint32_t *to, uint32_t word);
 
 // The number as the sum of its digits times powers of 2, the lowest first: of `width` digits in a row all but one are 0
 // at least, and others are odd and less than 2^(width - 1), or as much below 0. The words are used up.

@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources b70b3597776fbd22. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 7a807293a0a48e67. Change that, not this.
 // code 26784, variables 5684, stack 272, free 28 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;
