@@ -39,9 +39,16 @@ class Variant:
     without: tuple[str, ...] = ()  # Files that it has none of.
 
 
-PLAIN = Variant("rl_firmware_pkg", 32768, without=("hosts.c", "keys.c", "vault.c", "programs.c"))
-KEYS = Variant("rl_firmware_keys_pkg", 65536, flags=("-DRL_KEYS",), without=("programs.c",))
-LINKS = Variant("rl_firmware_links_pkg", 65536, flags=("-DRL_LINKS",), without=("hosts.c", "keys.c", "vault.c"))
+# Of cards that check signatures alone.
+SIGNATURES = (
+    "blake3.c", "covered.c", "curve25519.c", "decode25519.c", "ed25519.c", "field25519.c", "manifest.c",
+    "scalar25519.c", "sha512.c", "signed.c", "versions.c",
+)
+PLAIN = Variant("rl_firmware_pkg", 32768, without=("hosts.c", "keys.c", "vault.c", "programs.c", *SIGNATURES))
+KEYS = Variant("rl_firmware_keys_pkg", 131072, flags=("-DRL_KEYS",), without=("programs.c",))
+LINKS = Variant(
+    "rl_firmware_links_pkg", 65536, flags=("-DRL_LINKS",), without=("hosts.c", "keys.c", "vault.c", *SIGNATURES)
+)
 
 
 @dataclass

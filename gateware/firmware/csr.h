@@ -702,5 +702,11 @@
 // The host's.
 #define KEY_HOSTS_NUMBER_SHIFT 0u
 #define KEY_HOSTS_NUMBER_MASK 0xFFFFu
+// write acts: Which word of the table of signers and versions SIGN_WORD is, 11 bits: rl_sign_store has what they are.
+#define CSR_SIGN_AT RL_WORD(0x300003E4u)
+// write acts, read: The word at SIGN_AT. Only those of versions change by being written; the board keeps them.
+#define CSR_SIGN_WORD RL_WORD(0x300003E8u)
+// read: How many signers the table has, 32 at most; 0: the card asks for no signatures.
+#define CSR_SIGN_COUNT RL_WORD(0x300003ECu)
 
 #endif

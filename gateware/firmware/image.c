@@ -101,7 +101,7 @@ static uint32_t check_header(const struct image *image) {
   if (head(2) >> 16 != FORMAT) return ERROR_CODE_IMAGE_VERSION;
   if (head(6) != 0 || head(7) > IMAGE_BYTES_MAX) return ERROR_CODE_IMAGE_TOO_LARGE;
   if (head(7) != image->length) return ERROR_CODE_IMAGE_FORMAT;
-  // Reserved. A signature is a part like others; this card checks none, and passes over it.
+  // Reserved. A signature is a part like others, see signed.h.
   if (head(4) != 0) return ERROR_CODE_IMAGE_VERSION;
   uint32_t parts = head(3) >> 16;
   if ((head(3) & 0xFFFF) != 0 || head(5) != 0 || parts - 1 >= PARTS_MAX) return ERROR_CODE_IMAGE_FORMAT;
@@ -109,6 +109,36 @@ static uint32_t check_header(const struct image *image) {
   if (head(10) != 0 || head(11) > MANIFEST_BYTES_MAX) return ERROR_CODE_IMAGE_FORMAT;
   return ERROR_CODE_OK;
 }
+
+#ifdef RL_KEYS
+#define SIGNATURE_0 0x7369676Eu  // "signature"
+#define SIGNATURE_1 0x61747572u
+#define SIGNATURE_2 0x65000000u
+
+static void note_none(struct image *image) {
+  image->signature = 0;
+}
+
+// Notes where the signature is, if it is the part of this entry.
+static void note(struct image *image, uint32_t entry, uint32_t end) {
+  if (head(entry) != SIGNATURE_0 || head(entry + 1) != SIGNATURE_1) return;
+  if (head(entry + 2) != SIGNATURE_2 || head(entry + 3) != 0) return;
+  image->signature = head(entry + TAG_WORDS + 1);
+  image->signature_length = head(entry + TAG_WORDS + 3);
+  image->signature_entry_end = 4 * (entry + ENTRY_WORDS);
+  image->signature_is_last = entry + ENTRY_WORDS == end;
+}
+#else
+static inline void note_none(struct image *image) {
+  (void)image;
+}
+
+static inline void note(struct image *image, uint32_t entry, uint32_t end) {
+  (void)image;
+  (void)entry;
+  (void)end;
+}
+#endif
 
 // Walks over the manifest and the parts, and notes where the card's part is.
 static bool walk(struct image *image) {
@@ -118,12 +148,14 @@ static bool walk(struct image *image) {
   image->manifest = head(9);
   image->manifest_length = head(11);
   image->part = 0;
+  note_none(image);
   for (uint32_t entry = HEADER_BYTES / 4; entry < end; entry += ENTRY_WORDS) {
     if (!is_tag(entry)) return false;
     for (uint32_t other = HEADER_BYTES / 4; other < entry; other += ENTRY_WORDS) {
       if (same_tag(entry, other)) return false;
     }
     if (!take(image, entry + TAG_WORDS)) return false;
+    note(image, entry, end);
     if (is_target(entry)) {
       image->part = head(entry + TAG_WORDS + 1);
       image->part_length = head(entry + TAG_WORDS + 3);

@@ -2,7 +2,10 @@
 #ifndef RL_IMAGE_H
 #define RL_IMAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "versions.h"
 
 // Most kernels of an image.
 #define IMAGE_KERNELS_MAX 64u
@@ -20,6 +23,14 @@ struct image {
   uint32_t kernels;
   uint32_t clock_khz;
   uint32_t digest[IMAGE_DIGEST_WORDS];
+#ifdef RL_KEYS
+  uint32_t signature;            // Offset of the signature's part; 0: there is none.
+  uint32_t signature_length;     // Bytes.
+  uint32_t signature_entry_end;  // Where its entry in the table ends, bytes.
+  bool signature_is_last;
+  bool is_signed;  // The card asks for signatures, and has found this one right:
+  struct release release;
+#endif
 };
 
 // Checks header, part table, padding and the part for this card of the image whose base and length are given, and fills

@@ -10,6 +10,7 @@
 #include "missing.h"
 #include "role.h"
 #include "session.h"
+#include "signed.h"
 
 // BLAKE3's chunks, and the blocks of them in which the digest follows the arrival of the image.
 #define LEAF_BYTES 1024u
@@ -53,6 +54,7 @@ static struct {
   // The digest: blocks that were not given to it yet, and values at the present level of the tree.
   uint32_t blocks_left;
   uint32_t values;
+  bool signs;  // All else is right: the signature is checked.
 
   bool configured;
   uint32_t restart;  // What the card awaits, or 0.
@@ -156,6 +158,7 @@ static void start(const uint32_t *words) {
   load.owner = asked.src;
   load.polls = 0;
   load.answers = false;
+  load.signs = false;
   load.image = role_next_image();
   load.image->length = length;
   load.values = (length + LEAF_BYTES - 1) / LEAF_BYTES;
@@ -334,11 +337,6 @@ static void digest(uint32_t go, uint32_t source, uint32_t target, uint32_t lengt
   WRITE(CSR_DIG_GO, go);
 }
 
-// First beat of the values: they lie behind both staging slots.
-static uint32_t values_beat(void) {
-  return (uint32_t)(memory_bytes() / BEAT) + 2 * (memory_staging() / BEAT);
-}
-
 // Gives the digest the blocks that are whole.
 static void digest_blocks(void) {
   while (READ(CSR_DIG_GO) & DIG_GO_ROOM) {
@@ -348,7 +346,7 @@ static void digest_blocks(void) {
     uint32_t rest = load.image->length - block * BLOCK_BYTES;
     WRITE(CSR_DIG_CHUNK, block * BLOCK_LEAVES);
     digest(0, (uint32_t)(load.image->base / BEAT) + block * (BLOCK_BYTES / BEAT),
-           values_beat() + block * (BLOCK_LEAVES * VALUE_BYTES / BEAT), rest < BLOCK_BYTES ? rest : BLOCK_BYTES);
+           memory_values() + block * (BLOCK_LEAVES * VALUE_BYTES / BEAT), rest < BLOCK_BYTES ? rest : BLOCK_BYTES);
     ACT(CSR_STG_BLOCK_POP);
     load.blocks_left--;
   }
@@ -373,34 +371,51 @@ static const char *text_of(uint32_t code) {
   }
 }
 
-// Everything that an image must stand before it counts as staged.
+// The image may be committed, or has failed.
+static void end_staging(uint32_t code, const char *text) {
+  load.phase = STAGED;
+  load.signs = false;
+  if (code != ERROR_CODE_OK) {
+    fail(code, text);
+    count(COUNTER_IMAGES_FAILED);
+  }
+  answer_soon(load.seq);
+}
+
+// Everything that an image must stand before it counts as staged, but for its signature.
 static void check(void) {
   bool same = true;
-  memory_fetch(0, (uint64_t)values_beat() * BEAT, VALUE_BYTES);
+  memory_fetch(0, (uint64_t)memory_values() * BEAT, VALUE_BYTES);
   for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) {
     load.image->digest[i] = load.begin[IMAGE_BEGIN_DIGEST_WORD + i];
     if (memory_word(0, i) != load.image->digest[i]) same = false;
   }
-  load.phase = STAGED;
-  if (!same) {
-    fail(ERROR_CODE_IMAGE_DIGEST, "the image does not have the digest announced");
-  } else {
-    uint32_t code = image_check(load.image);
-    if (code != ERROR_CODE_OK) fail(code, text_of(code));
-  }
-  if (load.phase == FAILED) count(COUNTER_IMAGES_FAILED);
-  answer_soon(load.seq);
+  if (!same) return end_staging(ERROR_CODE_IMAGE_DIGEST, "the image does not have the digest announced");
+  uint32_t code = image_check(load.image);
+  load.signs = code == ERROR_CODE_OK && signed_begin(load.image);
+  if (!load.signs) end_staging(code, text_of(code));
+}
+
+static void check_signature(void) {
+  uint32_t code;
+  const char *text;
+  if (signed_step(load.image, &code, &text)) end_staging(code, text);
 }
 
 static void digest_turn(void) {
+  if (load.signs) return check_signature();
   digest_blocks();
   if (load.blocks_left != 0 || !(READ(CSR_DIG_GO) & DIG_GO_IDLE)) return;
   if (load.values == 1) return check();
   // One level of the tree more, in place: an engine that goes forward never writes where it has not read. An odd value
   // at the end goes up as it is.
-  uint32_t at = values_beat();
+  uint32_t at = memory_values();
   digest(DIG_GO_PARENTS, at, at, load.values * VALUE_BYTES);
   load.values = (load.values + 1) / 2;
+}
+
+bool load_works(void) {
+  return load_receiving() && load.signs && signed_works();
 }
 
 static void speak_of_commit(void) {

@@ -42,6 +42,9 @@ void load_configured(bool done, uint32_t restart, uint64_t took_ns);
 // True when the digest takes the next block that is whole. If not, its being idle is the next thing that happens.
 bool load_hungry(void);
 
+// True while there is something to compute: then nothing may be waited for.
+bool load_works(void);
+
 // Goes on with the digest, and says what is due.
 void load_turn(void);
 

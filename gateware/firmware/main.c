@@ -147,7 +147,7 @@ void firmware_turn(void) {
   discovery_turn();
   card_publish();
   // Answers go first, and so do all that are still to be given.
-  if (busy || result_transmit()) return;
+  if (busy || result_transmit() || load_works()) return;
   clock_set_alarm();
   is_busy = false;
   WRITE(CSR_SLEEP, load_hungry() ? WAKES | EVENTS_BLOCK_WHOLE : WAKES);

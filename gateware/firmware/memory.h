@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire.h"
+
 // Bytes of DDR that a host may address.
 uint64_t memory_bytes(void);
 
@@ -13,6 +15,11 @@ uint32_t memory_bulk(void);
 
 // Bytes of a staging slot: two of them, used by turns, lie behind these, and behind them the values of the digest.
 uint32_t memory_staging(void);
+
+// First beat of these values.
+static inline uint32_t memory_values(void) {
+  return (uint32_t)(memory_bytes() / BEAT) + 2 * (memory_staging() / BEAT);
+}
 
 // Whether a host may touch these bytes.
 bool memory_is_hosts(uint64_t addr, uint64_t length);

@@ -8,6 +8,7 @@
 #include "launch.h"
 #include "load.h"
 #include "memory.h"
+#include "signed.h"
 
 // Time in which the role's transfers must have ended once it is cut off, microseconds: several times what the guard
 // waits for each.
@@ -127,6 +128,7 @@ static void finish(bool done) {
   // The role's region may hold anything: it stays cut off.
   state = NONE;
   written = done && restart() != 0 && !runs();
+  if (done) signed_ran(role);
   if (!done) {
     count(COUNTER_IMAGES_FAILED);
   } else if (!written) {

@@ -381,6 +381,8 @@ enum taken {
 #define ERROR_CODE_IMAGE_PART 21u
 // The role needs more memory than the card has.
 #define ERROR_CODE_IMAGE_MEMORY 22u
+// The image is not signed as the card demands: by whom it knows, and no older than what has run.
+#define ERROR_CODE_IMAGE_SIGNATURE 23u
 // The kernel trapped: out of bounds, division by zero, unreachable.
 #define ERROR_CODE_KERNEL_TRAP 32u
 // The kernel ran longer than its bound.

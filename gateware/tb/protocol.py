@@ -135,7 +135,7 @@ CONTROL = Family(
         "Restart": {"Itself": 1, "Refresh": 2},
         "AnnounceReason": {"LinkUp": 1, "Solicited": 2, "Periodic": 3, "Changed": 4, "Restarted": 5, "MemoryFailed": 6, "RoleFailed": 7},
         "Scrub": {"Keep": 0, "Zero": 1},
-        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "Unsupported": 11, "KeyNeeded": 12, "StaleBoot": 13, "KeyRevoked": 14, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34, "KernelRemote": 35},
+        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "Unsupported": 11, "KeyNeeded": 12, "StaleBoot": 13, "KeyRevoked": 14, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "ImageSignature": 23, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34, "KernelRemote": 35},
     },
     counters={
         "rx_frames": 0,

@@ -4,7 +4,7 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use common::{Finished, Matrix, Rack, parse};
+use common::{Finished, Matrix, Rack, keyed, parse, patient, strings, wait_until};
 
 /// A folder with two signers' keys, a policy, and images; `lab` counts everywhere, `guest` on card 1 alone.
 struct Files(tempfile::TempDir);
@@ -146,4 +146,32 @@ fn a_signers_key_is_its_owners_alone_and_is_not_overwritten() {
     assert!(done.code == 2 && done.stderr.contains("this manager shares no cards"), "{done:?}");
     let done = rack.run(&["up", "--card", "rtl:1", "--signers", &policy]);
     assert!(done.code == 2 && done.stderr.contains("gateware do not check signatures yet"), "{done:?}");
+}
+
+/// What takes no arithmetic: a card of gateware needs more than a minute of simulation to find that a signature is
+/// right.
+#[test]
+fn a_card_of_gateware_with_keys_refuses_whom_it_does_not_know() {
+    let files = Files::new();
+    let (mut models, keys) = keyed();
+    models.interrupt();
+    let (signers, versions) = (files.path("policy.toml"), files.path("versions"));
+    let key = |name: &str| keys.path().join(name).to_str().unwrap().to_owned();
+    let args = ["--card", "model:1", "--card", "rtl:1", "--seed", "5", "--signers", &signers, "--versions", &versions];
+    let open = Rack::none().run(&[&["up"], &args[..]].concat());
+    assert_eq!(open.code, 2, "{open:?}");
+    assert!(open.stderr.contains("checks signatures where it has keys"), "{}", open.stderr);
+    let rack = Rack::up(&[&args[..], &["--keys", &key("cards")]].concat());
+    let names = |rack: &Rack| strings(&rack.json(&patient(&["ls"]))["cards"], "name");
+    wait_until("both cards", || names(&rack) == ["card0", "card1"]);
+    let load = |image: &str| rack.run(&[&patient(&["load", image, "--json"])[..], &["--key", &key("host")]].concat());
+    refused(&load("ptrans"), "refused the image: signed by nobody");
+    // Now `guest` counts on neither.
+    std::fs::write(&signers, std::fs::read_to_string(&signers).unwrap().replace("card1", "card7")).unwrap();
+    drop(rack);
+    let rack = Rack::up(&[&args[..], &["--keys", &key("cards")]].concat());
+    wait_until("both cards", || names(&rack) == ["card0", "card1"]);
+    let guest = files.path("guest1.rli");
+    let done = rack.run(&[&patient(&["load", &guest, "--json"])[..], &["--key", &key("host")]].concat());
+    refused(&done, "signed by guest, who may not sign for it");
 }

@@ -8,7 +8,7 @@
 #define RL_WORD(address) (address)
 #include "../csr.h"
 
-#define RAM_MAX 0x10000u
+#define RAM_MAX 0x20000u
 // Instructions of a turn of a firmware that does not sleep.
 #define TURN_MAX 20000u
 
@@ -21,6 +21,8 @@ static uint32_t x[32];
 static uint32_t pc;
 
 uint64_t rv32_instructions;
+// Cycles that rl_cpu takes for these, where no register makes it wait longer than it must.
+uint64_t rv32_cycles;
 // The most bytes that the stack has had.
 uint32_t rv32_stack;
 
@@ -85,6 +87,19 @@ static int taken(uint32_t kind, uint32_t a, uint32_t b) {
   }
 }
 
+// Cycles of an instruction, as the head of rl_cpu.sv has them.
+static uint32_t cycles_of(uint32_t op, int jumps) {
+  // The register that the last instruction has loaded, or 0.
+  static uint32_t loaded;
+  uint32_t by = op >> 20 & 31, kind = op >> 12 & 7, opcode = op & 127;
+  int shifts = (opcode == 0x13 || opcode == 0x33) && (kind & 3) == 1;
+  if (opcode == 0x33) by = x[by] & 31;
+  uint32_t cycles = 2 + (jumps != 0) + (shifts ? by / 4 + by % 4 : 0);
+  if (loaded != 0 && ((op >> 15 & 31) == loaded || (op >> 20 & 31) == loaded)) cycles++;
+  loaded = opcode == 0x03 ? op >> 7 & 31 : 0;
+  return cycles + (opcode == 0x03);
+}
+
 // One instruction; true when it was a write to SLEEP.
 static int step(void) {
   uint32_t op = *ram_word(pc);
@@ -124,6 +139,7 @@ static int step(void) {
       break;
     default: abort();
   }
+  rv32_cycles += cycles_of(op, next != pc + 4);
   if (writes && rd != 0) x[rd] = value;
   if (x[2] && ram_bytes - x[2] > rv32_stack) rv32_stack = ram_bytes - x[2];
   pc = next;

@@ -18,6 +18,8 @@ module rl_auth_card
   input  store_t       store_i,     // The key store.
   output logic         store_ready_o,
   output store_ask_t   store_ask_o,
+  input  sign_t        sign_i,      // Signers and versions.
+  output sign_ask_t    sign_ask_o,
 
   output sessions_t    sessions_o,  // To receiver and sender.
   output session_key_t rx_key_o,
@@ -132,6 +134,13 @@ module rl_auth_card
           at: hosts_at_q
       };
 
+  // -- signers and versions
+  sign_at_t sign_at_q;
+  always_ff @(posedge clk_i) begin
+    if (writes(CsrSignAt[4:0])) sign_at_q <= word[$bits(sign_at_t)-1:0];
+  end
+  assign sign_ask_o = '{write: writes(CsrSignWord[4:0]), at: sign_at_q, word: word};
+
   // -- what is read
   logic [2:0] count_word;
   logic [31:0] count;
@@ -166,5 +175,7 @@ module rl_auth_card
       data_o[KeyStoreFormerBit] = there_q[1];
     end
     if (ctl_i.read_at == CsrKeyHosts[4:0]) data_o = store_i.word;
+    if (ctl_i.read_at == CsrSignWord[4:0]) data_o = sign_i.word;
+    if (ctl_i.read_at == CsrSignCount[4:0]) data_o = 32'(sign_i.count);
   end
 endmodule

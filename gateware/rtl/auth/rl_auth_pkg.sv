@@ -66,6 +66,24 @@ package rl_auth_pkg;
     logic [31:0] word;
   } store_write_t;
 
+  // The table of signers and versions: rl_sign_store has what its words are.
+  typedef logic [10:0] sign_at_t;
+  localparam sign_at_t SignRoles = 11'd512;
+  typedef struct packed {
+    logic [5:0]  count;  // So many signers.
+    logic [31:0] word;   // The one that was asked for, a cycle later.
+  } sign_t;
+  typedef struct packed {
+    logic        write;
+    sign_at_t    at;
+    logic [31:0] word;
+  } sign_ask_t;
+  typedef struct packed {
+    logic        valid;
+    logic [11:0] at;
+    logic [31:0] word;
+  } sign_write_t;
+
   // What is known of a frame that is shown to the analyzer. But for the first two it is steady from the frame's first
   // word until the analyzer has ended it.
   typedef struct packed {

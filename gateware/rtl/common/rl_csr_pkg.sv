@@ -535,6 +535,15 @@ package rl_csr_pkg;
   localparam int unsigned KeyHostsCountsBit = 16;
   localparam int unsigned KeyHostsNumberLsb = 0;
   localparam int unsigned KeyHostsNumberWidth = 16;
+  // SIGN_AT: write acts. Which word of the table of signers and versions SIGN_WORD is, 11 bits:
+  // rl_sign_store has what they are.
+  localparam csr_word_t CsrSignAt = 8'hf9;
+  // SIGN_WORD: write acts, read. The word at SIGN_AT. Only those of versions change by being
+  // written; the board keeps them.
+  localparam csr_word_t CsrSignWord = 8'hfa;
+  // SIGN_COUNT: read. How many signers the table has, 32 at most; 0: the card asks for no
+  // signatures.
+  localparam csr_word_t CsrSignCount = 8'hfb;
 
 endpackage : rl_csr_pkg
 // verilog_format: on

@@ -543,6 +543,9 @@ package rl_wire_pkg;
     ErrorCodeImagePart = 16'h0015,
     // The role needs more memory than the card has.
     ErrorCodeImageMemory = 16'h0016,
+    // The image is not signed as the card demands: by whom it knows, and no older than what has
+    // run.
+    ErrorCodeImageSignature = 16'h0017,
     // The kernel trapped: out of bounds, division by zero, unreachable.
     ErrorCodeKernelTrap = 16'h0020,
     // The kernel ran longer than its bound.

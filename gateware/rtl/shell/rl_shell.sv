@@ -73,6 +73,8 @@ module rl_shell
   input  rl_auth_pkg::store_t store_i,
   output logic              store_ready_o,
   output rl_auth_pkg::store_ask_t store_ask_o,
+  input  rl_auth_pkg::sign_t sign_i,        // Signers and versions.
+  output rl_auth_pkg::sign_ask_t sign_ask_o,
 
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
@@ -279,6 +281,8 @@ module rl_shell
       .store_i,
       .store_ready_o,
       .store_ask_o,
+      .sign_i,
+      .sign_ask_o,
       .sessions_o(sessions),
       .rx_key_o(rx_key),
       .rx_ready_i(rx_key_ready),
@@ -292,8 +296,9 @@ module rl_shell
     assign keys_word = '0;
     assign store_ready_o = 1'b0;
     assign store_ask_o = '0;
+    assign sign_ask_o = '0;
     logic unused_keys;
-    assign unused_keys = ^{keys_ctl, store_i, rx_key_ready, tx_key_ready, auth_event};
+    assign unused_keys = ^{keys_ctl, store_i, sign_i, rx_key_ready, tx_key_ready, auth_event};
   end
   rl_control_ring u_ring (
     .clk_net_i,

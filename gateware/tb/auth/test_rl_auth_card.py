@@ -229,6 +229,33 @@ async def the_key_store_hears_what_the_firmware_asks_and_that_sees_its_hosts(dut
 
 
 @cocotb.test()
+async def the_table_of_signers_is_read_and_written_where_the_firmware_says(dut):
+    card = Card(dut)
+    await card.start()
+    written = []
+
+    async def hear():
+        while True:
+            await RisingEdge(dut.clk_i)
+            if (told := int(dut.sign_ask_o.value)) >> 43:
+                written.append((told >> 32 & 0x7FF, told & 0xFFFFFFFF))
+
+    cocotb.start_soon(hear())
+    expected = []
+    for _ in range(20):
+        at, word, count, new = (random.getrandbits(bits) for bits in (11, 32, 6, 32))
+        await card.write("SIGN_AT", at)
+        assert int(dut.sign_ask_o.value) >> 32 == at
+        dut.sign_i.value = count << 32 | word
+        assert await card.read("SIGN_WORD") == word
+        assert await card.read("SIGN_COUNT") == count
+        await card.write("SIGN_WORD", new)
+        expected.append((at, new))
+    await card.wait(2)
+    assert written == expected
+
+
+@cocotb.test()
 async def drops_are_counted_where_the_bridge_s_counters_would_go_on(dut):
     card = Card(dut)
     await card.start()

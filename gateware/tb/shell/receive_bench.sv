@@ -159,6 +159,7 @@ module receive_bench
     rl_auth_pkg::session_key_t tx_key;
     rl_auth_pkg::store_t store;
     rl_auth_pkg::store_ask_t store_ask;
+    rl_auth_pkg::sign_ask_t unused_sign_ask;
     logic store_ready, tx_key_ready;
     rl_key_store u_store (
       .clk_i(clk_net_i),
@@ -178,6 +179,8 @@ module receive_bench
       .store_i(store),
       .store_ready_o(store_ready),
       .store_ask_o(store_ask),
+      .sign_i('0),
+      .sign_ask_o(unused_sign_ask),
       .sessions_o(sessions),
       .rx_key_o(rx_key),
       .rx_ready_i(key_ready_o),

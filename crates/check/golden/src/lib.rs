@@ -21,6 +21,7 @@
 //! | [`rl_golden_link_frame`], [`rl_golden_link_parse`] | `rackloom_wire::LinkHead` and `LinkPacket` |
 //! | [`rl_golden_sequencer_new`] and the others of a sequencer | `rackloom_collective::Sequencer`, by its frames |
 //! | [`rl_golden_reduce`], [`rl_golden_plan`] | `rackloom_collective::reduce` and `Plan` |
+//! | [`rl_golden_signature`], [`rl_golden_signer`], [`rl_golden_sign`] | `rackloom_sign`, signatures of images |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
 //!
 //! [`rl_golden_digest`]: abi::rl_golden_digest
@@ -45,6 +46,9 @@
 //! [`rl_golden_sequencer_new`]: link_abi::rl_golden_sequencer_new
 //! [`rl_golden_reduce`]: link_abi::rl_golden_reduce
 //! [`rl_golden_plan`]: link_abi::rl_golden_plan
+//! [`rl_golden_signature`]: sign_abi::rl_golden_signature
+//! [`rl_golden_signer`]: sign_abi::rl_golden_signer
+//! [`rl_golden_sign`]: sign_abi::rl_golden_sign
 //! [`rl_golden_image`]: abi::rl_golden_image
 //! [`rl_golden_rtl_part`]: abi::rl_golden_rtl_part
 
@@ -70,5 +74,6 @@ mod nic;
 pub mod nic_abi;
 mod plan;
 mod sack;
+pub mod sign_abi;
 
 pub use fault::Fault;

@@ -48,9 +48,9 @@ impl Demands {
 
     /// What this card asks, for its configuration.
     pub(crate) fn of(&self, kind: Kind, unit: u16, mac: MacAddr) -> Result<impl FnOnce(&mut Config) + use<>> {
-        if kind == Kind::Rtl && self.policy.is_some() {
-            return Err(Failure::new("cards of gateware do not check signatures yet")
-                .help("use model cards, or omit --signers"));
+        if kind == Kind::Rtl && self.policy.is_some() && self.keys.is_none() {
+            return Err(Failure::new(format!("card{unit} is of gateware, which checks signatures where it has keys"))
+                .help("give the cards' with --keys FILE, use model cards, or omit --signers"));
         }
         if kind == Kind::Rtl && self.encrypts {
             return Err(Failure::new(format!("card{unit} is of gateware, which cannot encrypt yet"))
@@ -59,6 +59,13 @@ impl Demands {
         let keys = self.keys.as_ref().map(|keys| keys.of(mac)).transpose()?;
         let keys = keys.map(|keys| keys.demanding_encryption(self.encrypts));
         keys.as_ref().map_or(Ok(()), |keys| check_room(kind, unit, keys))?;
+        let (named, room) = (self.policy.iter().flat_map(Policy::signers).count(), kind.signers_max());
+        if named > room {
+            return Err(Failure::new(format!(
+                "the policy names {named} signers, and card{unit} of kind {kind} has room for {room}"
+            ))
+            .help("use model cards, or make a policy of fewer signers"));
+        }
         let signers = self.policy.as_ref().map(|policy| policy.of(mac, unit));
         Ok(move |config: &mut Config| (config.keys, config.signers) = (keys, signers))
     }

@@ -172,6 +172,11 @@ impl Cards {
 }
 
 impl Signers {
+    /// All of them: the key of each, its name, and whether its signature counts on the card, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (SignerId, &str, bool)> {
+        self.known.iter().map(|(id, known)| (*id, known.name.as_str(), known.may))
+    }
+
     /// Whether a signature that is right counts here, and the signer's name.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use rackloom_card::{Config, HOSTS_MAX, Pace};
-use rackloom_verilated::KEY_STORE_HOSTS;
+use rackloom_verilated::{KEY_STORE_HOSTS, SIGN_STORE_SIGNERS};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, CardKind, MacAddr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,14 @@ impl Kind {
         match self {
             Self::Model | Self::Flash => 2 * HOSTS_MAX,
             Self::Rtl => KEY_STORE_HOSTS,
+        }
+    }
+
+    /// Most signers that a card knows.
+    pub const fn signers_max(self) -> usize {
+        match self {
+            Self::Model | Self::Flash => rackloom_sign::SIGNERS_MAX,
+            Self::Rtl => SIGN_STORE_SIGNERS,
         }
     }
 

@@ -45,10 +45,6 @@ impl Maker {
         if links > usize::from(kind.links_max()) || config.ports.len() >= usize::from(ports) {
             return Err(ConfigError::Range { field: "ports" });
         }
-        // The gateware checks no signatures yet.
-        if kind == Kind::Rtl && config.signers.is_some() {
-            return Err(ConfigError::Range { field: "signers" });
-        }
         let config = Config { kind: kind.announced(), bulk: config.bulk.min(kind.bulk_max()), ..config };
         Ok(match kind {
             Kind::Model => AnyCard::Model(Box::new(Card::new(config, Arc::clone(&self.sandbox))?)),

@@ -76,7 +76,9 @@ struct Outputs {
   AxiOut memory;
   uint64_t event_word;
   uint32_t alarm_us;
-  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write, event_valid, key_ready, key_news;
+  uint32_t kept_word;
+  uint16_t kept_at;
+  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write, event_valid, key_ready, key_news, kept_valid;
 };
 
 // What the model's own assertions said during the present step of this thread.
@@ -266,6 +268,9 @@ struct Sim final : RlSim {
     out.event_word = top->event_word_o;
     out.key_ready = top->key_ready_o;
     out.key_news = top->key_news_o;
+    out.kept_valid = top->kept_valid_o;
+    out.kept_at = top->kept_at_o;
+    out.kept_word = top->kept_word_o;
     watch(*top, out.memory);
     clocks(in.edges);
     eval();

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rackloom_card::{CardEvent, Config as CardConfig, ConfigError, Keys, NicCounters};
 use rackloom_ddr::Ddr;
 use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
+use rackloom_sign::Release;
 use rackloom_wire::{HOSTS, Head, Kind};
 
 use crate::axi;
@@ -15,6 +16,7 @@ use crate::ffi::{Edges, Inputs, MACS, Outputs, Sim};
 use crate::key_store::{KEY_STORE_HOSTS, KeyWriter};
 use crate::marks::Marks;
 use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
+use crate::sign_store::SignStore;
 
 /// A card behind its wires. See [`Node`] for the law of its use; its power comes with the first call.
 ///
@@ -37,6 +39,9 @@ pub struct RtlCard {
     inputs: Inputs,
     outputs: Outputs,
     keys: KeyWriter,
+    signs: SignStore,
+    /// What has run and nobody has been told of.
+    raised: VecDeque<Release>,
     /// Cycles since something was last under way.
     quiet: u64,
     cycles: u64,
@@ -77,7 +82,12 @@ impl RtlCard {
         let Stress { rx_gaps, tx_stalls, late, clocks } = config.stress;
         let late = if late { rng.next_u64() as u32 | 1 } else { 0 };
         let mut keys = KeyWriter::default();
-        config.card.keys.iter().for_each(|of| keys.push(of));
+        let (signs, words) = SignStore::new(&config.card);
+        if let Some(of) = &config.card.keys {
+            // The firmware begins when it has its keys: by then it must know the signers.
+            keys.push_words(words);
+            keys.push(of);
+        }
         Ok(Self {
             sim: Sim::new(
                 8 * config.width.bytes() as u32,
@@ -99,6 +109,8 @@ impl RtlCard {
             inputs: Inputs { planted: if config.card.trained { config.planted } else { UNTRAINED }, ..Inputs::RESET },
             outputs: Outputs::QUIET,
             keys,
+            signs,
+            raised: VecDeque::new(),
             quiet: 0,
             cycles: 0,
             restarts: 0,
@@ -347,6 +359,12 @@ impl RtlCard {
             if self.inputs.key_write && self.outputs.key_ready != 0 {
                 self.keys.pop();
             }
+            if self.outputs.kept_valid != 0
+                && let Some(release) = self.signs.keep(self.outputs.kept_at, self.outputs.kept_word)
+            {
+                self.config.card.versions = self.config.card.versions.iter().chain([release.clone()]).collect();
+                self.raised.push_back(release);
+            }
             self.frames_elsewhere += u64::from(self.outputs.foreign);
             if self.outputs.event_valid != 0 && self.inputs.event_ready {
                 self.events.push_back(self.outputs.event_word);
@@ -389,7 +407,8 @@ impl RtlCard {
 }
 
 impl Node for RtlCard {
-    /// What its role reports, and nothing else: of what happens in it, a card of hardware says no more.
+    /// What its role reports, and which versions its board is to keep: of what else happens in it, a card of hardware
+    /// says nothing.
     type Event = CardEvent;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
@@ -419,12 +438,16 @@ impl Node for RtlCard {
             && clock.is_live()
             && !self.tx.iter().any(TxPort::has_frame)
             && self.events.is_empty()
+            && self.raised.is_empty()
             && self.slice > 0
             && self.wakes_at().is_some_and(|at| at <= now)
         {
             let before = self.cycles;
             self.step();
             self.slice -= (self.cycles - before) as u32;
+        }
+        if let Some(release) = self.raised.pop_front() {
+            return Some(Output::Event(CardEvent::Raised(release)));
         }
         if let Some(word) = self.events.pop_front() {
             return Some(Output::Event(CardEvent::RoleEvent { word }));

@@ -8,6 +8,7 @@ use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
 
 use crate::KEY_STORE_HOSTS;
 use crate::ffi::{LINK_WORDS, LINKS, MACS, PORTS, STRAPS};
+use crate::sign_store::has_room;
 
 /// A card and its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +127,8 @@ impl Config {
             ("ports", self.ports_are_valid()),
             ("bridge", !self.has_bridge() || self.width == Width::Bits64),
             ("keys", self.keys_are_valid()),
+            // The firmware that checks signatures is that of cards with keys.
+            ("signers", c.signers.is_none() || (c.keys.is_some() && has_room(c))),
             // What has room for a host's port has a bridge.
             ("nic", c.nic.is_none() || self.has_bridge()),
             ("hook", c.nic.is_none_or(|nic| nic.hook.is_none())),

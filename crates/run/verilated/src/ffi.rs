@@ -113,7 +113,7 @@ pub(crate) struct Inputs {
     pub(crate) time_us: u64,
     pub(crate) macs: [MacIn; MACS],
     pub(crate) memory: AxiIn,
-    /// A word for the key store, and where in it, if there is one.
+    /// A word for the key store, and where in it, or for the table of signers with bit 12; if there is one.
     pub(crate) key_word: u32,
     pub(crate) key_at: u16,
     pub(crate) rst_n: bool,
@@ -136,6 +136,9 @@ pub(crate) struct Outputs {
     pub(crate) memory: AxiOut,
     pub(crate) event_word: u64,
     pub(crate) alarm_us: u32,
+    /// A word of versions, and where in the table, if `kept_valid` says so.
+    pub(crate) kept_word: u32,
+    pub(crate) kept_at: u16,
     pub(crate) idle: u8,
     pub(crate) alarm_valid: u8,
     pub(crate) restarts: u8,
@@ -147,6 +150,8 @@ pub(crate) struct Outputs {
     pub(crate) key_ready: u8,
     /// It has something that the firmware has not taken.
     pub(crate) key_news: u8,
+    /// The firmware has written a word that the board is to keep.
+    pub(crate) kept_valid: u8,
 }
 
 impl AxiIn {
@@ -219,6 +224,8 @@ impl Outputs {
         memory: AxiOut::QUIET,
         event_word: 0,
         alarm_us: 0,
+        kept_word: 0,
+        kept_at: 0,
         idle: 0,
         alarm_valid: 0,
         restarts: 0,
@@ -228,6 +235,7 @@ impl Outputs {
         event_valid: 0,
         key_ready: 0,
         key_news: 0,
+        kept_valid: 0,
     };
 }
 

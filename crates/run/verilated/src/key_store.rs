@@ -46,8 +46,12 @@ impl KeyWriter {
 
     /// No key and no host comes behind all that waits.
     pub(crate) fn push_none(&mut self) {
-        let none = [KEYS + THERE, KEYS + KEY_PLACES + THERE, END].map(|at| Write { at, word: 0 });
-        self.0.extend(none);
+        self.push_words([KEYS + THERE, KEYS + KEY_PLACES + THERE, END].map(|at| Write { at, word: 0 }));
+    }
+
+    /// These words come behind all that waits.
+    pub(crate) fn push_words(&mut self, words: impl IntoIterator<Item = Write>) {
+        self.0.extend(words);
     }
 
     /// What is to be written now.

@@ -24,8 +24,10 @@ mod ffi;
 mod key_store;
 mod marks;
 mod ports;
+mod sign_store;
 
 pub use card::RtlCard;
 pub use config::{Clocks, Config, DdrTiming, Stress, Width};
 pub use key_store::KEY_STORE_HOSTS;
 pub use marks::Marks;
+pub use sign_store::{SIGN_STORE_ROLES, SIGN_STORE_SIGNERS};

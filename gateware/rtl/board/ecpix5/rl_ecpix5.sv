@@ -311,6 +311,7 @@ module rl_ecpix5
   rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
   logic unused_store_ready;  // It has no keys.
   rl_auth_pkg::store_ask_t unused_store_ask;
+  rl_auth_pkg::sign_ask_t unused_sign_ask;
   board_t board;
   rl_shell #(
     // A word may wait for the erase of a unit of the flash.
@@ -345,6 +346,8 @@ module rl_ecpix5
     .store_i('0),
     .store_ready_o(unused_store_ready),
     .store_ask_o(unused_store_ask),
+    .sign_i('0),
+    .sign_ask_o(unused_sign_ask),
     .shell_axi_o(m_shell),
     .shell_axi_i(m_shell_rsp),
     .role_axi_o(m_role),

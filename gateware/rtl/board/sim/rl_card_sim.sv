@@ -41,12 +41,15 @@ module rl_card_sim
   input  logic [9:0][31:0] link_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
-  // With Keys: a word for rl_key_store.
+  // With Keys: a word for rl_key_store, or with bit 12 for rl_sign_store.
   input  logic          key_write_i,
-  input  logic [8:0]    key_at_i,
+  input  logic [12:0]   key_at_i,
   input  logic [31:0]   key_word_i,
   output logic          key_ready_o, // It is taken,
   output logic          key_news_o,  // and what was written was not taken by the firmware.
+  output logic          kept_valid_o,  // A word of versions that the board is to keep.
+  output logic [10:0]   kept_at_o,
+  output logic [31:0]   kept_word_o,
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
@@ -95,6 +98,7 @@ module rl_card_sim
   logic [47:0] time_us;
   logic cfg_hold, event_ready;
   rl_auth_pkg::store_write_t key_write;
+  rl_auth_pkg::sign_write_t sign_write, kept;
   logic memory_awready, memory_wready, memory_arready, memory_bvalid, memory_rvalid, memory_rlast;
   logic [1:0] memory_bresp, memory_rresp;
   logic [MemoryIdW-1:0] memory_bid, memory_rid;
@@ -103,7 +107,8 @@ module rl_card_sim
     {rx_valid, rx_last, rx_bad, tx_ready} <= {rx_valid_i, rx_last_i, rx_bad_i, tx_ready_i};
     {rx_data, rx_keep, time_us} <= {rx_data_i, rx_keep_i, time_us_i};
     {cfg_hold, event_ready} <= {cfg_hold_i, event_ready_i};
-    key_write <= {key_write_i, key_at_i, key_word_i};
+    key_write <= {key_write_i && !key_at_i[12], key_at_i[8:0], key_word_i};
+    sign_write <= {key_write_i && key_at_i[12], key_at_i[11:0], key_word_i};
     {memory_awready, memory_wready, memory_arready} <= {m_memory_awready, m_memory_wready, m_memory_arready};
     {memory_bvalid, memory_bresp, memory_bid} <= {m_memory_bvalid, m_memory_bresp, m_memory_bid};
     {memory_rvalid, memory_rresp, memory_rid} <= {m_memory_rvalid, m_memory_rresp, m_memory_rid};
@@ -208,14 +213,28 @@ module rl_card_sim
   // A card that was restarted has its keys from here again.
   rl_auth_pkg::store_t store;
   rl_auth_pkg::store_ask_t store_ask;
-  logic store_ready;
+  rl_auth_pkg::sign_t sign;
+  rl_auth_pkg::sign_ask_t sign_ask;
+  logic store_ready, key_ready, sign_ready;
+  assign {kept_valid_o, kept_word_o} = {kept.valid, kept.word};
+  assign kept_at_o = kept.at[10:0];
+  assign key_ready_o = sign_write.valid ? sign_ready : key_ready;
   if (Keys) begin : gen_store
+    rl_sign_store u_signers (
+      .clk_i(clk_net_i),
+      .rst_power_ni(rst_power_net_n),
+      .write_i(sign_write),
+      .write_ready_o(sign_ready),
+      .ask_i(sign_ask),
+      .sign_o(sign),
+      .kept_o(kept)
+    );
     rl_key_store u_store (
       .clk_i(clk_net_i),
       .rst_power_ni(rst_power_net_n),
       .rst_ni(rst_n[0]),
       .write_i(key_write),
-      .write_ready_o(key_ready_o),
+      .write_ready_o(key_ready),
       .ask_i(store_ask),
       .store_o(store),
       .ready_i(store_ready)
@@ -223,9 +242,11 @@ module rl_card_sim
     assign key_news_o = store.news;
   end else begin : gen_no_store
     assign store = '0;
-    assign {key_ready_o, key_news_o} = '0;
+    assign sign = '0;
+    assign kept = '0;
+    assign {key_ready, sign_ready, key_news_o} = '0;
     logic unused_keys;
-    assign unused_keys = ^{key_write, store_ask, store_ready};
+    assign unused_keys = ^{key_write, sign_write, store_ask, store_ready, sign_ask};
   end
 
   port_event_t port_rx;
@@ -280,6 +301,8 @@ module rl_card_sim
     .store_i(store),
     .store_ready_o(store_ready),
     .store_ask_o(store_ask),
+    .sign_i(sign),
+    .sign_ask_o(sign_ask),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
     .role_axi_o(guarded),

@@ -10,6 +10,7 @@ mod leaves;
 mod mixed;
 mod revoked;
 mod segment;
+mod signed;
 mod sums;
 
 use rackloom_card::{Config, Pace};

@@ -1,0 +1,95 @@
+#include "versions.h"
+
+#include "hw.h"
+
+// Words of a signer: whether it may; its key; its name.
+#define PLACE_WORDS 16u
+#define SIGNER_KEY 1u
+#define SIGNER_NAME 9u
+// Behind them those of a role that has run: the signer's number and 1, or 0 if the place is free; the version; the role's
+// name; and the last is written when all others are right.
+#define ROLES 512u
+#define ROLES_MAX 96u
+#define ROLE_VERSION 1u
+#define ROLE_NAME 3u
+#define ROLE_END 15u
+// Most roles of one signer, as on every card.
+#define SIGNER_ROLES_MAX 64u
+
+static uint32_t word(uint32_t at) {
+  WRITE(CSR_SIGN_AT, at);
+  return READ(CSR_SIGN_WORD);
+}
+
+static void set(uint32_t at, uint32_t value) {
+  WRITE(CSR_SIGN_AT, at);
+  WRITE(CSR_SIGN_WORD, value);
+}
+
+uint32_t signers_count(void) {
+  return READ(CSR_SIGN_COUNT);
+}
+
+static bool same(uint32_t at, const uint32_t *words, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (word(at + i) != words[i]) return false;
+  }
+  return true;
+}
+
+uint32_t signers_find(const uint32_t *key) {
+  uint32_t count = signers_count();
+  uint32_t signer = 0;
+  while (signer < count && !same(signer * PLACE_WORDS + SIGNER_KEY, key, SIGNER_KEY_WORDS)) signer++;
+  return signer;
+}
+
+bool signers_may(uint32_t signer) {
+  return word(signer * PLACE_WORDS) & 1;
+}
+
+uint32_t signers_name(uint32_t signer, uint32_t at) {
+  return word(signer * PLACE_WORDS + SIGNER_NAME + at);
+}
+
+// The place of a release's role; if it has none a free one, or 0 where all are taken. Also how many its signer has.
+static uint32_t place_of(const struct release *release, bool *known, uint32_t *roles) {
+  uint32_t free = 0;
+  *known = false;
+  *roles = 0;
+  for (uint32_t at = ROLES; at < ROLES + ROLES_MAX * PLACE_WORDS; at += PLACE_WORDS) {
+    uint32_t of = word(at);
+    if (of == 0 && free == 0) free = at;
+    if (of != release->signer + 1) continue;
+    ++*roles;
+    if (!same(at + ROLE_NAME, release->role, ROLE_NAME_WORDS)) continue;
+    *known = true;
+    return at;
+  }
+  return free;
+}
+
+enum version_verdict versions_check(const struct release *release, uint64_t *newest) {
+  bool known;
+  uint32_t roles;
+  uint32_t at = place_of(release, &known, &roles);
+  if (!known) {
+    if (roles >= SIGNER_ROLES_MAX) return VERSION_SIGNER_FULL;
+    return at == 0 ? VERSION_FULL : VERSION_RUNS;
+  }
+  *newest = (uint64_t)word(at + ROLE_VERSION) << 32 | word(at + ROLE_VERSION + 1);
+  return release->version < *newest ? VERSION_OLDER : VERSION_RUNS;
+}
+
+void versions_raise(const struct release *release) {
+  bool known;
+  uint32_t roles;
+  uint32_t at = place_of(release, &known, &roles);
+  set(at + ROLE_VERSION, (uint32_t)(release->version >> 32));
+  set(at + ROLE_VERSION + 1, (uint32_t)release->version);
+  if (!known) {
+    for (uint32_t i = 0; i < ROLE_NAME_WORDS; i++) set(at + ROLE_NAME + i, release->role[i]);
+    set(at, release->signer + 1);
+  }
+  set(at + ROLE_END, 1);
+}
