@@ -307,7 +307,7 @@ async def what_blocks_say_is_read(dut):
         **dict(zip(CARD, board.straps)),
     }
     for name in readable:
-        if name.startswith("KEY_"):
+        if name.startswith(("KEY_", "SIGN_")):
             at = REGISTERS[name]["offset"] - REGISTERS["KEY_OWNER_HI"]["offset"] >> 2
             wanted[name] = [word * int(dut.Keys.value) for word in board.keys[at : at + REGISTERS[name].get("count", 1)]]
     assert wanted.keys() == set(readable)
