@@ -1,6 +1,7 @@
 //! The names of cards, and which cards a command means.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use rackloom::{CardInfo, MacAddr, Rack};
 
@@ -32,7 +33,20 @@ impl Roster {
 
     /// Looks for cards, and warns of those that cannot be told apart.
     pub(crate) fn discover(rack: &Rack, global: &Global) -> Result<Self> {
-        let cards = rack.discover(global.discover)?;
+        Self::discover_named::<&str>(rack, global, &[])
+    }
+
+    /// As [`discover`](Self::discover), and goes on looking for these, for as long as `--discover` says: a card that is
+    /// busy, or simulated on a busy machine, answers when others have long done so.
+    pub(crate) fn discover_named<S: AsRef<str>>(rack: &Rack, global: &Global, wanted: &[S]) -> Result<Self> {
+        let start = Instant::now();
+        let cards = loop {
+            let cards = rack.discover(global.discover)?;
+            let found = Self::new(cards.clone());
+            if start.elapsed() >= global.discover || wanted.iter().all(|name| found.find(name.as_ref()).is_ok()) {
+                break cards;
+            }
+        };
         let roster = Self { shared: rack.shared_addresses()?, ..Self::new(cards) };
         for mac in &roster.shared {
             let name = roster.name(*mac);

@@ -145,7 +145,7 @@ fn a_signers_key_is_its_owners_alone_and_is_not_overwritten() {
     let done = rack.run(&["manager", "--signers", &policy]);
     assert!(done.code == 2 && done.stderr.contains("this manager shares no cards"), "{done:?}");
     let done = rack.run(&["up", "--card", "rtl:1", "--signers", &policy]);
-    assert!(done.code == 2 && done.stderr.contains("gateware do not check signatures yet"), "{done:?}");
+    assert!(done.code == 2 && done.stderr.contains("checks signatures where it has keys"), "{done:?}");
 }
 
 /// What takes no arithmetic: a card of gateware needs more than a minute of simulation to find that a signature is

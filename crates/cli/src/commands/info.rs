@@ -54,7 +54,7 @@ pub(super) struct KernelRow {
 
 pub(super) fn run(cx: &Context, card: &str) -> Result<Exit> {
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &[card])?;
     let info = roster.find(card)?;
     let counters = rack.counters(&[info.mac]).wait_all()?;
     let manifest = match info.digest {

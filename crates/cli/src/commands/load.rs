@@ -64,7 +64,7 @@ pub(crate) struct LoadedCard {
 pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let image = images::find(&args.image)?;
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &args.cards.cards)?;
     let wanted: Vec<_> = roster.select(&args.cards)?.iter().map(|c| c.mac).collect();
     let ((report, failed), forged) = watched(cx, &rack, &roster, &wanted, || load(cx, args, &rack, &image, &wanted))?;
     let bytes = image.bytes().len() as u64;

@@ -46,7 +46,7 @@ pub(super) struct MapReport {
 pub(super) fn run(cx: &Context, args: &RmaMap) -> Result<Exit> {
     let (program, arguments) = args.program.split_first().expect("the parser wants a program");
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &[&args.card])?;
     let card = roster.find(&args.card)?;
     let (mac, name) = (card.mac, roster.name(card.mac));
     let length = args.length.unwrap_or_else(|| card.memory.saturating_sub(args.base));

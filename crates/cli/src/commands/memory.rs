@@ -43,7 +43,7 @@ pub(super) fn read(cx: &Context, args: &MemRead) -> Result<Exit> {
         return Err(Failure::new(what).help("write them to a file with -o"));
     }
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &[&args.card])?;
     let card = roster.find(&args.card)?.mac;
     cx.claim_one(&rack, card)?;
     let started = Instant::now();
@@ -80,7 +80,7 @@ pub(super) fn write(cx: &Context, args: &MemWrite) -> Result<Exit> {
     let data = std::fs::read(&args.file).during(format!("cannot read {}", args.file.display()))?;
     let bytes = data.len() as u64;
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &[&args.card])?;
     let card = roster.find(&args.card)?.mac;
     cx.claim_one(&rack, card)?;
     let started = Instant::now();

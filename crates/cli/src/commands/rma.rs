@@ -62,7 +62,7 @@ pub(super) struct RmaReport {
 
 pub(super) fn open(cx: &Context, args: &RmaOpen) -> Result<Exit> {
     let rack = cx.connect()?;
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &[&args.card])?;
     let card = roster.find(&args.card)?;
     let (mac, name, memory) = (card.mac, roster.name(card.mac), card.memory);
     let rights = args.rights.iter().fold(Rights::NONE, |all, right| {
@@ -101,7 +101,7 @@ pub(super) fn open(cx: &Context, args: &RmaOpen) -> Result<Exit> {
 pub(super) fn connect(cx: &Context, node: &Node, peer: &str) -> Result<(Rma, MacAddr)> {
     let peer = match peer.parse::<MacAddr>() {
         Ok(mac) => mac,
-        Err(_) => Roster::discover(&cx.connect()?, &cx.global)?.find(peer)?.mac,
+        Err(_) => Roster::discover_named(&cx.connect()?, &cx.global, &[peer])?.find(peer)?.mac,
     };
     Ok((attach(cx, node)?, peer))
 }

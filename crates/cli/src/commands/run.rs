@@ -121,7 +121,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     let scalars = parse_scalars(&kernel, &args.set)?;
 
     let rack = Arc::new(cx.connect()?);
-    let roster = Roster::discover(&rack, &cx.global)?;
+    let roster = Roster::discover_named(&rack, &cx.global, &args.cards.cards)?;
     let chosen = roster.select(&args.cards)?;
     let cards: Vec<_> = chosen.iter().map(|c| c.mac).collect();
     let proven = proven(cx, &rack, &cards)?;

@@ -18,7 +18,7 @@ pub(super) use self::run::{CommReport, run};
 
 /// The cards of a group, rank by rank, claimed: those that were named, or all that answer.
 fn claim(cx: &Context, rack: &Rack, wanted: &[String]) -> Result<(Roster, Vec<MacAddr>)> {
-    let roster = Roster::discover(rack, &cx.global)?;
+    let roster = Roster::discover_named(rack, &cx.global, wanted)?;
     let cards: Vec<MacAddr> = match wanted.is_empty() {
         true => roster.cards().iter().map(|card| card.mac).collect(),
         false => wanted.iter().map(|name| Ok(roster.find(name)?.mac)).collect::<Result<_>>()?,
