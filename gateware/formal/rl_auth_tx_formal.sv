@@ -351,7 +351,6 @@ module rl_auth_tx_formal
     // That a frame with a tag leaves to its end the benches show: within these cycles it cannot, and further on the
     // solver takes long.
     Dropped_C : cover (drops && head.last && words_held != 0 && rst_n);
-    Tagged_C : cover (step && last_out && about_now.sealed && rst_n);
     Plain_C : cover (step && last_out && !about_now.sealed && lasts == 2 && rst_n);
     Again_C : cover (moves && closes && keyed_q[slot_now] && sent_q[slot_now] == 1 && rst_n);
   end
