@@ -242,9 +242,14 @@ fn mixed() -> (Rack, tempfile::TempDir) {
     (rack, files)
 }
 
-/// Gateware takes a while to start on a busy machine.
-fn wait_for_both(rack: &Rack) {
-    wait_until("both cards", || strings(&rack.json(&patient(&["ls"]))["cards"], "name") == ["card0", "card1"]);
+/// Gateware takes a while to start on a busy machine, and to answer: the addresses of both, once both have.
+fn wait_for_both(rack: &Rack) -> Vec<String> {
+    let mut cards = Vec::new();
+    wait_until("both cards", || {
+        cards = strings(&rack.json(&patient(&["ls"]))["cards"], "mac");
+        cards.len() == 2
+    });
+    cards
 }
 
 #[test]
@@ -312,7 +317,7 @@ fn gateware_serves_its_host_as_a_model_does_and_nobody_else() {
 fn gateware_takes_other_keys_while_it_runs() {
     let (mut rack, files) = mixed();
     let file = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
-    let cards = strings(&rack.json(&patient(&["ls"]))["cards"], "mac");
+    let cards = wait_for_both(&rack);
     let key = |args: &[&str], of: &[String]| {
         let mut command = Rack::none().command(&["key"]);
         let done = Finished::of(command.args(args).args(of).current_dir(files.path()).output().unwrap());
