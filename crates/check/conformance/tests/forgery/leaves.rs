@@ -3,24 +3,15 @@
 
 use rackloom_host::{ClaimOptions, DownReason, Event};
 use rackloom_node::{Duration, Frame, Node};
-use rackloom_rack::{AnyCard, Kind};
+use rackloom_rack::AnyCard;
 use rackloom_wire::{FLAG_AUTH, HOSTS, Kind as FrameKind, MacAddr};
 
 use super::{end_of, kind};
-use crate::segment::{CARDS, Segment, Shape, Task};
+use crate::gateware;
+use crate::segment::{CARDS, Segment, Shape};
 
-const SHAPES: [Shape; 2] = [
-    Shape::MODELS,
-    Shape {
-        kinds: [Kind::Rtl, Kind::Model],
-        workers: 2,
-        job: Task::Add,
-        tiles: 2,
-        elements: 20,
-        planted: 0,
-        encrypts: false,
-    },
-];
+/// No job runs here, so of workers there may be any number.
+const SHAPES: [Shape; 2] = [Shape::MODELS, gateware::SHAPE];
 
 /// To whom the first card has said goodbye, in this order, and whether under a tag.
 fn goodbyes(sent: &[Frame]) -> Vec<(MacAddr, bool)> {

@@ -8,21 +8,13 @@ use bytes::Bytes;
 use rackloom_host::{Commit, Event, OpError, Outcome};
 use rackloom_image::Image;
 use rackloom_node::Duration;
-use rackloom_rack::{AnyCard, Kind};
+use rackloom_rack::AnyCard;
 use rackloom_sign::{Cards, Policy, Release, Signer, SignerKey, sign};
 use rackloom_wire::{Counter, ErrorCode, MacAddr};
 
-use crate::segment::{CARDS, Segment, Shape, Task};
+use crate::gateware;
+use crate::segment::{CARDS, Segment, Task};
 
-const SHAPE: Shape = Shape {
-    kinds: [Kind::Rtl, Kind::Model],
-    workers: 2,
-    job: Task::Add,
-    tiles: 2,
-    elements: 20,
-    planted: 0,
-    encrypts: false,
-};
 const GATEWARE: usize = 0;
 
 fn key(n: u8) -> SignerKey {
@@ -42,7 +34,7 @@ fn release(version: u64) -> Release {
 
 /// Two cards that demand signatures, and have run this version.
 fn segment(ran: u64) -> Segment {
-    let mut segment = Segment::of(SHAPE, 1);
+    let mut segment = Segment::of(gateware::SHAPE, 1);
     segment.restart_cards_with(|config| {
         config.signers = Some(policy().of(config.mac, config.unit));
         config.versions = [release(ran)].into_iter().collect();
