@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs hpcc sim clocks attacks forgeries collectives fuzz docs clean
+.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs smpi hpcc sim clocks attacks forgeries collectives fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -40,7 +40,8 @@ protos: setup ## The registry's API in Go, made from its .proto files
 gateware: setup ## The gateware's benches and proofs
 	scripts/gateware.sh
 
-nightly: setup mutants coverage ## What `make test` has samples of: all faults, proofs and areas; coverage
+nightly: setup mutants coverage ## What `make test` has samples of: all benches, faults, proofs and areas; coverage
+	RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/pytest -q -n 2 gateware/tb
 	gateware/formal/prove.py
 	gateware/synth/synth.py --check
 
@@ -67,6 +68,9 @@ bench: build ## Benchmarks: loading, round trips, remote memory, OpenCL natively
 programs: build ## OpenCL programs that strangers wrote, natively and through a manager; 200 that start at once (an hour)
 	scripts/programs.sh
 	scripts/programs/burst.sh
+
+smpi: build ## The models of OPTWEB's operations beside SimGrid's SMPI (needs libsimgrid-dev)
+	crates/check/study-optweb/smpi/compare.py $(RACKLOOM)
 
 hpcc: mpi ## HPC Challenge, an MPI program that strangers wrote, with its collectives done by cards
 	scripts/hpcc.sh

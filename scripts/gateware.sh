@@ -11,7 +11,8 @@ models() {
 
 # Unless the environment names them, as `scripts/test.sh` does, which has built them with all tests.
 [ -n "${RACKLOOM_GOLDEN:-}" ] || phase "gateware: models" models
-phase "gateware: benches" .venv/bin/pytest -q -n 2 gateware/tb
+# Those of which something has changed since they passed; `make nightly` runs all of them again.
+phase "gateware: benches" .venv/bin/pytest -q -n 2 gateware/tb --changed
 # All of them: `make mutants`. The seed gives benches that are built and run fast.
 phase "gateware: a sample of faults" .venv/bin/python gateware/mutation/mutate.py --sample 10 --seed 288
 phase "gateware: firmware, as generated" gateware/firmware/build.py --check

@@ -24,6 +24,8 @@ from sources import ROOT as ROOT
 from sources import RTL, closure, files
 from verilate import build
 
+used: list[str] = []  # The tops of the bench that runs, for `passed`.
+
 
 def rtl(*folders: str) -> list[Path]:
     """All files of these folders of gateware/rtl."""
@@ -53,6 +55,7 @@ def bench(
     """
     waves = os.environ.get("WAVES", "0") not in ("", "0")
     given = [(RTL / source).resolve() for source in sources]
+    used.append(toplevel)
     paths = closure([toplevel], files() | {path.stem: path for path in given})
     build_dir = build(toplevel, paths, parameters, visible, waves=waves)
     get_runner("verilator").test(
