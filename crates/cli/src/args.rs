@@ -25,12 +25,12 @@ pub(crate) use self::bridge::{
     Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd,
     StreamReceive, StreamSend,
 };
-pub(crate) use self::comm::{CommAction, CommBench, CommRun, OperationName};
+pub(crate) use self::comm::{CommAction, CommBench, CommRun, CommTopology, OperationName, SlotOrder};
 pub(crate) use self::key::KeyAction;
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
-pub(crate) use self::study::{BlastFunctionSharing, Simulated, Study, StudyName};
+pub(crate) use self::study::{BlastFunctionSharing, Calculated, Simulated, Study, StudyName};
 pub(crate) use self::usage::{failure as usage_failure, is_json};
 pub(crate) use self::work::{Cards, ExchangeWay, ImageAction, Load, MemAction, MemRead, MemWrite, Run};
 

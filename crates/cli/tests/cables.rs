@@ -90,8 +90,8 @@ fn links_take_ports_beyond_those_of_cables() {
     assert_eq!(listed.json(&["info", "card0"])["card"]["ports"], 3);
     let none = Rack::none();
     let up = |arguments: &[&str]| none.run(&[&["up", "--for", "1s"], arguments].concat());
-    fails(&up(&["--links", "mesh"]), "invalid links `mesh`: expected full, ring or torus:AxB");
-    fails(&up(&["--cards", "5", "--links", "torus:2x3"]), "5 cards do not make a torus of 2 x 3");
+    fails(&up(&["--links", "mesh"]), "invalid links `mesh`: expected full, ring, torus:AxB, hyperx:AxB");
+    fails(&up(&["--cards", "5", "--links", "torus:2x3"]), "torus:2x3 is made of 6 cards, and there are 5");
     fails(&up(&["--cards", "65", "--links", "full"]), "more links than its 63 ports can take");
     fails(&up(&["--card", "rtl:5", "--links", "full"]), "card0 is to have 4 links, and a card of kind rtl has 3");
 }

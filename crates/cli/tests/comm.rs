@@ -187,3 +187,27 @@ fn without_open_mpi_a_bench_beside_it_says_what_to_install() {
     assert_eq!(rack.run(&["comm", "bench", "--beside-mpi"]).code, 2, "cards take no turns with it");
     assert_eq!(rack.run(&["comm", "bench", "--hosts", "2", "--cards", "2"]).code, 2);
 }
+
+#[test]
+fn arrangements_are_described_and_cabled() {
+    let rack = Rack::none();
+    let report = rack.json(&["comm", "topology", "slim-fly:5", "--cables", "cables"]);
+    assert_eq!((&report["cards"], &report["links_of_a_card"], &report["slots"]), (&50.into(), &7.into(), &13.into()));
+    let cables = std::fs::read_to_string(rack.path("cables")).unwrap();
+    assert_eq!(cables.lines().count(), 50 * 7 / 2);
+    assert!(rack.run(&["comm", "topology", "kautz:3"]).stdout.contains("checked: "));
+    let none = rack.run(&["comm", "topology", "polar-fly:6"]);
+    assert_eq!(none.code, 1, "{}", none.stderr);
+    assert!(none.stderr.contains("there is no polar-fly:6: its number is no power of a prime"), "{}", none.stderr);
+    assert_eq!(rack.run(&["comm", "topology", "mesh"]).code, 2);
+}
+
+#[test]
+fn cards_of_an_arrangement_work_together() {
+    // A Fano plane: any two of seven cards are two links apart at most, by three links of a card.
+    let rack = Rack::up(&["--cards", "7", "--links", "polar-fly:2"]);
+    for args in [["allreduce", "--count", "1000"], ["alltoall", "--count", "33"]] {
+        let done = rack.json(&patient(&[&["comm", "run"], &args[..]].concat()));
+        assert_eq!((&done["checked"], done["ranks"].as_array().map(Vec::len)), (&true.into(), Some(7)));
+    }
+}

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use rackloom::{Datatype, Op, OperationKind};
 
+use rackloom_topology::Family;
+
 use super::parse;
 
 #[derive(Debug, Subcommand)]
@@ -13,6 +15,8 @@ pub(crate) enum CommAction {
     Run(CommRun),
     /// Measure operations from small to large, beside a memcpy or a cable
     Bench(CommBench),
+    /// Describe an arrangement of links, and check its schedule for an alltoall
+    Topology(CommTopology),
 }
 
 /// What a group does, in MPI's words.
@@ -168,7 +172,7 @@ pub(crate) struct CommBench {
     /// Cards of the rack that is started for this
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
     pub(crate) cards: u16,
-    /// Its links: full, ring or torus:AxB
+    /// Its links: full, ring, or an arrangement that `rackloom comm topology` knows, such as torus:2x2
     #[arg(long, default_value = "full", value_name = "SHAPE")]
     pub(crate) links: rackloom_rack::Links,
     /// Use these cards of the rack that is up instead
@@ -213,4 +217,38 @@ pub(crate) struct CommBench {
     /// Draw the bandwidths to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub(crate) svg: Option<PathBuf>,
+}
+
+/// Which slots blocks get first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SlotOrder {
+    /// All over their first links, then over their second: fewest slots
+    Link,
+    /// One after the other over all links: cards keep few of others
+    Block,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Arrangements, any two cards so many links apart:
+  hyperx:N, hyperx:AxB     a full mesh, 1; a grid whose lines are meshes, 2
+  torus:AxB, torus:AxBxC   a grid whose lines are rings
+  slim-fly:Q               2 Q^2 cards, 2; Q a power of a prime
+  polar-fly:Q              Q^2 + Q + 1 cards with Q + 1 links, 2; Q as before
+  kautz:D                  D (D + 1) cards, D links to and D from each, 2
+  dragonfly:A,H            A H + 1 groups of A cards, H links of each to others, 3
+
+Examples:
+  rackloom comm topology polar-fly:7
+  rackloom comm topology slim-fly:5 --cables cables   where cables go; for `up --links cables`
+  rackloom comm topology torus:4x4x4 --order block --json")]
+pub(crate) struct CommTopology {
+    /// The arrangement
+    pub(crate) family: Family,
+    /// Which slots blocks get first
+    #[arg(long, value_enum, default_value = "link")]
+    pub(crate) order: SlotOrder,
+    /// Write the cables to this file, one per line, from port 1 of each card on
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) cables: Option<PathBuf>,
 }

@@ -38,8 +38,9 @@ pub(crate) struct Up {
     /// A file that lists such cables, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]
     pub(crate) topology: Option<PathBuf>,
-    /// Links between the cards for operations of groups: full, ring, torus:AxB, or a file that lists cables, one per
-    /// line; in ports beyond those of other cables
+    /// Links between the cards for operations of groups: full, ring, an arrangement that `rackloom comm topology`
+    /// knows, such as torus:2x2 or polar-fly:3, or a file that lists cables, one per line; in ports beyond those of
+    /// other cables
     #[arg(long, value_name = "SHAPE|FILE", value_hint = ValueHint::FilePath)]
     pub(crate) links: Option<String>,
     /// A network interface of this machine whose cable ends in a card, such as 0=rl0 for an interface rl0 at card 0:

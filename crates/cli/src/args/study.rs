@@ -45,6 +45,14 @@ pub(crate) enum StudyName {
     DiadMultichase(Simulated),
     /// DiAD table I: the six patterns of use, each at work
     DiadFeatures(Simulated),
+    /// OPTWEB figures 10 to 15: operations over a full mesh of links
+    OptwebCollectives(Calculated),
+    /// OPTWEB section 5.3: more cards than links, on up to 4,160 cards
+    OptwebTopologies(Calculated),
+    /// OPTWEB figure 19: four programs on 16 cards, by a mesh, a torus and a switch
+    OptwebApplications(Calculated),
+    /// OPTWEB figures 17 and 18: what a full mesh costs
+    OptwebCost(Calculated),
     /// BlastFunction tables I to IV: functions that share boards
     BlastfunctionSharing(BlastFunctionSharing),
 }
@@ -58,6 +66,17 @@ pub(crate) struct Simulated {
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
+    /// Draw the result to this file
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// Options of the studies that draw nothing by chance.
+#[derive(Debug, Args)]
+pub(crate) struct Calculated {
+    /// Run a part of the study that takes seconds
+    #[arg(long)]
+    pub(crate) quick: bool,
     /// Draw the result to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub(crate) svg: Option<PathBuf>,
@@ -94,7 +113,8 @@ mod tests {
     fn every_study_in_virtual_time_is_a_command() {
         let command = crate::args::command();
         let study = command.find_subcommand("study").unwrap();
-        for name in rackloom_study_saf::NAMES.into_iter().chain(rackloom_study_diad::NAMES) {
+        let names = rackloom_study_saf::NAMES.into_iter().chain(rackloom_study_diad::NAMES);
+        for name in names.chain(rackloom_study_optweb::NAMES) {
             assert!(study.find_subcommand(name).is_some(), "{name}");
         }
     }

@@ -55,6 +55,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Stream { action: StreamAction::Connect(args) } => connect::run(cx, &args),
         Command::Comm { action: CommAction::Run(args) } => comm::run(cx, &args),
         Command::Comm { action: CommAction::Bench(args) } => comm::bench(cx, &args),
+        Command::Comm { action: CommAction::Topology(args) } => comm::topology(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
         Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),

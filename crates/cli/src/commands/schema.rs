@@ -1,6 +1,7 @@
 //! `rackloom schema`: the JSON Schema of what --json prints.
 
 use rackloom_study_diad as diad;
+use rackloom_study_optweb as optweb;
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
@@ -16,7 +17,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 41] = [
+pub(super) const ALL: [Entry; 46] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -29,6 +30,7 @@ pub(super) const ALL: [Entry; 41] = [
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.comm-bench/1", "comm bench", of::<comm::CommBenchReport>),
     ("rackloom.comm-run/1", "comm run", of::<comm::CommReport>),
+    ("rackloom.comm-topology/1", "comm topology", of::<comm::CommTopologyReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
     ("rackloom.doctor/1", "doctor", of::<doctor::DoctorReport>),
     ("rackloom.error/1", "every command that fails", of::<ErrorReport>),
@@ -59,6 +61,10 @@ pub(super) const ALL: [Entry; 41] = [
     (diad::latency::SCHEMA, "study diad-latency", of::<diad::latency::Report>),
     (diad::multichase::SCHEMA, "study diad-multichase", of::<diad::multichase::Report>),
     (diad::throughput::SCHEMA, "study diad-throughput", of::<diad::throughput::Report>),
+    (optweb::applications::SCHEMA, "study optweb-applications", of::<optweb::applications::Report>),
+    (optweb::collectives::SCHEMA, "study optweb-collectives", of::<optweb::collectives::Report>),
+    (optweb::cost::SCHEMA, "study optweb-cost", of::<optweb::cost::Report>),
+    (optweb::topologies::SCHEMA, "study optweb-topologies", of::<optweb::topologies::Report>),
     (rackloom_study_saf::cost::SCHEMA, "study saf-cost", of::<rackloom_study_saf::cost::Report>),
     (rackloom_study_saf::ondemand::SCHEMA, "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
     (rackloom_study_saf::reconfigure::SCHEMA, "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),

@@ -227,7 +227,7 @@ fn with_links(cables: Topology, links: &str, args: &Up) -> Result<Topology> {
     };
     let file = std::path::Path::new(links);
     let linked = match links.parse() {
-        Ok(shape) => cables.with_links(shape, cards),
+        Ok(shape) => cables.with_links(&shape, cards),
         Err(_) if file.is_file() => {
             let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
             Topology::parse(&text).and_then(|listed| cables.with_linked(listed))

@@ -156,9 +156,11 @@ impl Maker<'_> {
         Phase { beside: vec![(self.operation.root, own)], ..Phase::default() }
     }
 
-    /// A block from each who has one for each, along shortest ways.
+    /// A block from each who has one for each, along shortest ways. Where all have, the ways of all are chosen
+    /// together.
     fn blocks(&self) -> Way {
         let (mut routes, mut phase) = (Routes::new(self.group), Phase::default());
+        let together = (self.operation.kind == Kind::Alltoall).then(|| routes.of_all());
         let pairs = self.ranks().flat_map(|from| self.ranks().map(move |step| (from, (from + step) % self.size())));
         for (from, to) in pairs.filter(|(from, to)| self.goes(*from, *to)) {
             let length = self.blocks.bytes(from, to);
@@ -167,7 +169,13 @@ impl Maker<'_> {
             if from == to {
                 phase.beside.push((from, Local::Copy { from: source, to: dest, length }));
             } else if length > 0 {
-                let way = routes.path(from, to, None).expect("ranks are joined");
+                let way = match &together {
+                    Some(paths) => {
+                        let on = paths.at(from, to).iter().map(|rank| usize::from(*rank));
+                        std::iter::once(from).chain(on).collect()
+                    }
+                    None => routes.path(from, to, None).expect("ranks are joined"),
+                };
                 phase.send(&way, source, dest, length, None);
             }
         }

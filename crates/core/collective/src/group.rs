@@ -1,5 +1,7 @@
 //! Groups of cards, and ways through their links.
 
+use rackloom_topology::{Graph, Paths};
+
 /// Cards that work together: rank by rank, the port of its link to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
@@ -109,6 +111,13 @@ impl<'a> Routes<'a> {
             at = next;
         }
         Some(path)
+    }
+
+    /// A shortest way from each rank to each, so that links carry alike if all are used.
+    pub(crate) fn of_all(&self) -> Paths {
+        let of = |(from, to): (usize, &Vec<usize>)| to.iter().map(move |to| (from, *to)).collect::<Vec<_>>();
+        let graph = Graph::directed(self.size(), self.neighbours.iter().enumerate().flat_map(of));
+        Paths::shortest(&graph).expect("ranks are joined")
     }
 
     /// The first two ranks that no way joins.

@@ -10,8 +10,8 @@ use crate::phase::{Local, Place};
 use crate::program::{COMMANDS_MAX, Command, MESSAGE_MAX};
 use crate::schedule::{Schedule, schedule};
 
-/// Bytes that a link could move while a round begins: a round costs as much as so many bytes. It decides where more
-/// rounds of shorter messages are better.
+/// Bytes that a link could move while a round begins, as long as nobody has measured it: a round costs as much as so
+/// many bytes. It decides where more rounds of shorter messages are better.
 const ROUND: u64 = 32 << 10;
 
 /// Why there is no plan for an operation.
@@ -88,7 +88,15 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// See [`PlanError`].
     pub fn new(operation: &Operation, group: &'a Group) -> Result<Self, PlanError> {
-        Self::with(operation, group, Blocks::alike(operation, group.size()))
+        Self::for_round(operation, group, ROUND)
+    }
+
+    /// The same for cards and links of which was measured how many bytes a link moves while a round begins.
+    ///
+    /// # Errors
+    /// See [`PlanError`].
+    pub fn for_round(operation: &Operation, group: &'a Group, round: u64) -> Result<Self, PlanError> {
+        Self::with(operation, group, Blocks::alike(operation, group.size()), round)
     }
 
     /// Plans an operation whose blocks differ: of so many elements is that of each rank, or for alltoall that from each
@@ -99,10 +107,10 @@ impl<'a> Plan<'a> {
     pub fn of_blocks(operation: &Operation, group: &'a Group, counts: &[u64]) -> Result<Self, PlanError> {
         let blocks = Blocks::of(operation, group.size(), counts);
         let blocks = blocks.map_err(|due| PlanError::Counts { given: counts.len(), due })?;
-        Self::with(&Operation { count: 0, ..*operation }, group, blocks)
+        Self::with(&Operation { count: 0, ..*operation }, group, blocks, ROUND)
     }
 
-    fn with(operation: &Operation, group: &'a Group, blocks: Blocks) -> Result<Self, PlanError> {
+    fn with(operation: &Operation, group: &'a Group, blocks: Blocks, round: u64) -> Result<Self, PlanError> {
         let size = group.size();
         let to = if let Kind::Send { to } = operation.kind { to } else { 0 };
         if let Some(rank) = [operation.root, to].into_iter().find(|rank| *rank >= size) {
@@ -124,12 +132,12 @@ impl<'a> Plan<'a> {
             let plan = Self::of(*operation, group, blocks.clone(), way);
             let commands = plan.commands();
             longest = longest.max(commands);
-            if commands as u64 <= COMMANDS_MAX && best.as_ref().is_none_or(|best| plan.cost() < best.cost()) {
+            if commands as u64 <= COMMANDS_MAX && best.as_ref().is_none_or(|best| plan.cost(round) < best.cost(round)) {
                 best = Some(plan);
             }
         }
         let best = best.ok_or(PlanError::Commands { commands: longest })?;
-        check(group, &best.programs(&best.nominal()))?;
+        check(group, &best.programs(&best.buffers()))?;
         Ok(best)
     }
 
@@ -154,8 +162,8 @@ impl<'a> Plan<'a> {
         self.schedules.iter().enumerate().flat_map(|(i, s)| s.rounds.iter().map(move |r| (i, r))).map(of_round).sum()
     }
 
-    fn cost(&self) -> u64 {
-        self.rounds() as u64 * ROUND + self.bytes()
+    fn cost(&self, round: u64) -> u64 {
+        self.rounds() as u64 * round + self.bytes()
     }
 
     /// Bytes that a rank gives, at most: the same room on all.
@@ -205,8 +213,8 @@ impl<'a> Plan<'a> {
         self.way.scratch.next_multiple_of(64)
     }
 
-    /// Buffers one behind the other.
-    fn nominal(&self) -> Buffers {
+    /// Buffers one behind the other, from address 0 on.
+    pub fn buffers(&self) -> Buffers {
         let to = self.given();
         Buffers { from: 0, to, scratch: to + self.got() }
     }

@@ -21,7 +21,7 @@ const DATA: u64 = PROGRAM + (128 << 10);
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// What a group of cards is like.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct GroupSpec {
     /// How many cards.
     pub cards: u16,
@@ -76,7 +76,7 @@ impl SimGroup {
     pub fn new(spec: &GroupSpec) -> Self {
         let rate = spec.cable.rate_bps;
         let host = Host::new(HostConfig::simulated(HOST, spec.seed, rate));
-        let topology = Topology::default().with_links(spec.links, spec.cards).expect("such links");
+        let topology = Topology::default().with_links(&spec.links, spec.cards).expect("such links");
         let size = usize::from(spec.cards);
         let mut ports = vec![vec![None; size]; size];
         for cable in topology.cables() {

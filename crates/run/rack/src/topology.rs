@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use rackloom_card::{Nic, PortConfig, PortService};
 use rackloom_live::{Net, NetError};
 use rackloom_node::Port;
+use rackloom_topology::FamilyError;
 use rackloom_wire::MacAddr;
 
 use crate::NicPlug;
@@ -79,15 +80,21 @@ pub enum TopologyError {
     #[error("invalid link {0}: a link has a card at each end")]
     NotCard(CableEnds),
     /// The text is no shape of links.
-    #[error("invalid links `{0}`: expected full, ring or torus:AxB")]
+    #[error(
+        "invalid links `{0}`: expected full, ring, torus:AxB, hyperx:AxB, slim-fly:Q, polar-fly:Q, kautz:D or \
+         dragonfly:A,H"
+    )]
     Links(String),
-    /// That many cards do not make such a torus.
-    #[error("{cards} cards do not make a torus of {rows} x {columns}")]
+    /// There is no such arrangement.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
+    /// That many cards do not make such a shape.
+    #[error("{links} is made of {due} cards, and there are {cards}")]
     Shape {
-        /// Rows of the torus.
-        rows: u16,
-        /// Cards of a row.
-        columns: u16,
+        /// The shape.
+        links: Links,
+        /// Cards that make it.
+        due: usize,
         /// Cards that there are.
         cards: u16,
     },
@@ -137,7 +144,7 @@ impl Topology {
     ///
     /// # Errors
     /// The cards cannot stand so, or have too few ports.
-    pub fn with_links(self, links: Links, cards: u16) -> Result<Self, TopologyError> {
+    pub fn with_links(self, links: &Links, cards: u16) -> Result<Self, TopologyError> {
         let cables = links.cables(cards, self.highest() + 1)?;
         self.with_linked(Self { cables, ..Self::default() })
     }

@@ -5,7 +5,7 @@ use crate::metadata::{DepKind, Workspace};
 
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
 const LAYERS: [&[&str]; 11] = [
-    &["core/auth", "core/node", "core/wire", "run/sync"],
+    &["core/auth", "core/node", "core/topology", "core/wire", "run/sync"],
     &["core/transport", "core/image", "check/report", "run/pager"],
     &["core/bridge", "core/collective", "core/role", "core/sign", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 11] = [
     &["run/sim", "run/live", "run/hosts", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "run/rack", "share/opencl-wire"],
     &["check/swarm", "check/conformance", "api/c", "api/comm"],
-    &["check/study-diad", "check/study-saf", "share/opencl", "share/manager"],
+    &["check/study-diad", "check/study-optweb", "check/study-saf", "share/opencl", "share/manager"],
     &["check/study-blastfunction"],
     &["cli"],
 ];

@@ -143,11 +143,11 @@ pub(crate) fn run(cx: &Context, args: &CommBench) -> Result<Exit> {
 /// Cards in virtual time. Nothing is drawn there, so the second time is as good as any later; in the first links begin.
 fn in_virtual(cx: &Context, args: &CommBench) -> Result<Exit> {
     let cable = Cable { rate_bps: args.rate.get(), ..Cable::TEN_GIGABIT };
-    Topology::default().with_links(args.links, args.cards).map_err(|e| Failure::of(&e))?;
+    Topology::default().with_links(&args.links, args.cards).map_err(|e| Failure::of(&e))?;
     let mut group = SimGroup::new(&GroupSpec {
         kinds: [CardKind::Model; 2],
         cards: args.cards,
-        links: args.links,
+        links: args.links.clone(),
         memory: MEMORY,
         cable,
         faults: Faults::NONE,
@@ -170,7 +170,7 @@ fn live(cx: &Context, args: &CommBench, rack: &Rack, cards: &[MacAddr], links: O
 /// A rack of this process, and a host on it that has claimed all cards.
 fn own(cx: &Context, args: &CommBench) -> Result<(LiveRack, Rack, Vec<MacAddr>)> {
     let shape = Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: 1, pace: Pace::Live, rate: None };
-    let topology = Topology::default().with_links(args.links, args.cards).map_err(|e| Failure::of(&e))?;
+    let topology = Topology::default().with_links(&args.links, args.cards).map_err(|e| Failure::of(&e))?;
     let mut local = rack::local(shape, topology)?;
     for _ in 0..args.cards {
         local.add(rack::Kind::Model)?;

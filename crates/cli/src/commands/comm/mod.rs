@@ -6,6 +6,7 @@ mod host_bench;
 mod hosts;
 mod numbers;
 mod run;
+mod topology;
 
 use rackloom::{CommError, MacAddr, PlanError, Rack};
 
@@ -15,6 +16,7 @@ use crate::failure::{Failure, Result};
 
 pub(super) use self::bench::{CommBenchReport, run as bench};
 pub(super) use self::run::{CommReport, run};
+pub(super) use self::topology::{CommTopologyReport, run as topology};
 
 /// The cards of a group, rank by rank, claimed: those that were named, or all that answer.
 fn claim(cx: &Context, rack: &Rack, wanted: &[String]) -> Result<(Roster, Vec<MacAddr>)> {

@@ -2,13 +2,16 @@
 
 mod blastfunction;
 mod diad;
+mod optweb;
 mod saf;
+
+use std::path::Path;
 
 use rackloom_report::{Claim, StudyReport, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{self, Simulated, StudyName};
+use crate::args::{self, StudyName};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Result};
@@ -33,6 +36,10 @@ pub(super) fn run(cx: &Context, study: Option<&StudyName>) -> Result<Exit> {
         Some(StudyName::DiadThroughput(args)) => diad::run(cx, "diad-throughput", args),
         Some(StudyName::DiadMultichase(args)) => diad::run(cx, "diad-multichase", args),
         Some(StudyName::DiadFeatures(args)) => diad::run(cx, "diad-features", args),
+        Some(StudyName::OptwebCollectives(args)) => optweb::run(cx, "optweb-collectives", args),
+        Some(StudyName::OptwebTopologies(args)) => optweb::run(cx, "optweb-topologies", args),
+        Some(StudyName::OptwebApplications(args)) => optweb::run(cx, "optweb-applications", args),
+        Some(StudyName::OptwebCost(args)) => optweb::run(cx, "optweb-cost", args),
         Some(StudyName::BlastfunctionSharing(args)) => blastfunction::run(cx, args),
     }
 }
@@ -54,8 +61,8 @@ fn list(cx: &Context) -> Result<Exit> {
 }
 
 /// Prints a report, and draws it if that is wanted.
-fn show(cx: &Context, args: &Simulated, report: &dyn StudyReport) -> Result<Exit> {
-    if let Some(file) = &args.svg {
+fn show(cx: &Context, svg: Option<&Path>, report: &dyn StudyReport) -> Result<Exit> {
+    if let Some(file) = svg {
         std::fs::write(file, report.svg()).during(format!("cannot write {}", file.display()))?;
     }
     cx.ui.result(&report.json(), || report.to_string());

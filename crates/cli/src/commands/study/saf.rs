@@ -15,5 +15,5 @@ pub(super) fn run(cx: &Context, name: &str, args: &Simulated, card: Option<CardC
     let mut steps = Steps::new(cx.ui, name);
     let done = run_study(name, settings, &mut steps);
     steps.finish();
-    show(cx, args, &*done.map_err(|e| Failure::of(&e))?)
+    show(cx, args.svg.as_deref(), &*done.map_err(|e| Failure::of(&e))?)
 }

@@ -86,9 +86,9 @@ fn round(yard: &mut Yard, rng: &mut Rng, kind: u64) -> Result<usize, String> {
 /// and how many ranks have failed.
 fn seeded(seed: u64, kinds: [Kind; 2], mut harms: impl Iterator<Item = u64>) -> (u64, usize) {
     let mut rng = Rng::new(seed ^ 0xfa17);
-    let (cards, links) = [(3, Links::Full), (4, Links::Ring), (4, Links::Full)][rng.below(3) as usize];
+    let (cards, links) = [(3, Links::Full), (4, Links::Ring), (4, Links::Full)][rng.below(3) as usize].clone();
     let damaged = [0.0, 0.005, 0.02, 0.06][rng.below(4) as usize];
-    let mut yard = Yard::new(kinds, cards, links, seed, damaged);
+    let mut yard = Yard::new(kinds, cards, &links, seed, damaged);
     let failed = work::survey(&mut yard)
         .and_then(|()| harms.try_fold(0, |failed, kind| Ok::<_, String>(failed + round(&mut yard, &mut rng, kind)?)));
     (yard.damaged(), failed.unwrap_or_else(|why| panic!("seed {seed}, {kinds:?} on {links}: {why}")))

@@ -45,7 +45,7 @@ pub(crate) struct Yard {
 
 impl Yard {
     /// Cards of 16 MiB, their kinds in turns, whose cables damage this share of all frames. The host's cables are well.
-    pub(crate) fn new(kinds: [Kind; 2], cards: u16, links: Links, seed: u64, damaged: f64) -> Self {
+    pub(crate) fn new(kinds: [Kind; 2], cards: u16, links: &Links, seed: u64, damaged: f64) -> Self {
         let host = Host::new(HostConfig::simulated(HOST, seed, Cable::TEN_GIGABIT.rate_bps));
         let topology = Topology::default().with_links(links, cards).unwrap();
         let size = usize::from(cards);
