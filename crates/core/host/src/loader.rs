@@ -83,6 +83,7 @@ pub(crate) struct Loader {
     wait_min: Duration,
     wait_max: Duration,
     stall: Duration,
+    check: Duration,
     data_frames: u64,
     repair_frames: u64,
     wire_bytes: u64,
@@ -141,6 +142,7 @@ impl Loader {
             wait_min: config.rto_min,
             wait_max: config.rto_max,
             stall: config.load_stall,
+            check: config.load_check,
             data_frames: 0,
             repair_frames: 0,
             wire_bytes: 0,
@@ -171,8 +173,12 @@ impl Loader {
         self.patience = at;
     }
 
-    /// Image chunks sent in this pass, and in all of it.
-    pub(crate) const fn progress(&self) -> (LoadPhase, u32, u32) {
+    /// Image chunks sent in this pass, and in all of it; of a phase in which cards work, those that are past it, and all.
+    pub(crate) fn progress(&self) -> (LoadPhase, u32, u32) {
+        if matches!(self.phase, LoadPhase::Verify | LoadPhase::Configure) {
+            let past = self.members.values().filter(|m| m.is_past(self.phase)).count();
+            return (self.phase, past as u32, self.members.len() as u32);
+        }
         // Between passes the reports of the next one come in.
         let sending = matches!(self.phase, LoadPhase::Send | LoadPhase::Repair);
         let left = if sending { self.todo.left } else { 0 };
@@ -283,6 +289,10 @@ impl Loader {
             }
             Kind::ImageConfirmMissing => {
                 let Some((head, ranges)) = parse_missing(packet.payload) else { return };
+                // A card that checks an image may take longer for an answer than the host for the next poll.
+                if head.missing.get() == 0 && packet.head.seq <= self.poll {
+                    m.note_whole(self.patience);
+                }
                 // A late report of an earlier poll asks for what may be on its way: the next poll will tell. So will it
                 // where a card is not waited for now.
                 if packet.head.seq != self.poll || m.state == State::Invited || m.tour != self.tour {
