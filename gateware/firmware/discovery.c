@@ -153,7 +153,12 @@ void discovery_goodbye(const struct mac *owner) {
 void discovery_return(void) {
   // That moment is long past, maybe by more than the clock's reach.
   draw_interval();
-  changed = true;
+  // Where it was never there before, it tells of its link.
+  if (link_ups == 0) {
+    up_at = now;
+  } else {
+    changed = true;
+  }
 }
 #endif
 
