@@ -2,6 +2,7 @@
 //! owner has not asked for, and counters name what was tried.
 #![allow(missing_docs, unreachable_pub)]
 
+mod begins;
 mod claimant;
 mod encrypted;
 mod gateware;
