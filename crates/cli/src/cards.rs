@@ -162,6 +162,7 @@ pub(crate) mod tests {
             config_rate: 0,
             owner: None,
             epoch: 0,
+            asks: Default::default(),
             kernels: 0,
             digest: None,
         }

@@ -3,6 +3,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod begins;
+mod bridge;
 mod claimant;
 mod encrypted;
 mod gateware;
