@@ -87,6 +87,7 @@ attacks: setup ## Every attack on a manager from every place; RACKLOOM_CGROUP=DI
 forgeries: setup ## 300 seeds of mixed attacks on gateware with keys, and on hosts that encrypt; all signatures on gateware (nightly)
 	RACKLOOM_ATTACK_SEEDS=300 $(CARGO) test --locked --workspace --test forgery seeds_of_mixed_attacks -- --nocapture
 	RACKLOOM_SIGNED=all $(CARGO) test --locked --workspace --test forgery gateware_runs_what -- --nocapture
+	RACKLOOM_SIGNED=all $(CARGO) test --locked --workspace --test signed a_card_of_gateware -- --nocapture
 
 collectives: setup ## 20 seeds of faults on groups of gateware, and each operation, type and size on two to four cards (nightly)
 	RACKLOOM_FAULT_SEEDS=20 $(CARGO) test --locked --workspace --test group_faults gateware_ends_well -- --nocapture

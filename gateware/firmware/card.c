@@ -4,6 +4,7 @@
 #include "discovery.h"
 #include "filter.h"
 #include "hw.h"
+#include "keys.h"
 #include "launch.h"
 #include "load.h"
 #include "memory.h"
@@ -69,7 +70,7 @@ void card_publish(void) {
   if (load_receiving()) session |= SESSION_RECEIVING;
   if (role_active()) session |= SESSION_ROLE;
   if (role_configuring()) session |= SESSION_CONFIGURING;
-  if (discovery_idle()) session |= SESSION_SOLICIT_FAST;
+  if (discovery_idle() && !keys_gone()) session |= SESSION_SOLICIT_FAST;
   if (session_claimed()) session |= SESSION_CLAIMED;
   WRITE(CSR_SESSION, session);
 }

@@ -10,6 +10,7 @@
 #include "random.h"
 #include "role.h"
 #include "session.h"
+#include "versions.h"
 
 // The slot of the transmit buffer that holds the template, of which the hardware makes answers to solicitations.
 #define TEMPLATE 2u
@@ -62,6 +63,15 @@ static void set_long(uint32_t word, uint64_t value) {
   set(word + 1, (uint32_t)value);
 }
 
+// What the card asks of hosts and images.
+static uint32_t asks(void) {
+#ifdef RL_KEYS
+  return (ASKS_KEY | (signers_count() != 0 ? ASKS_SIGNATURE : 0)) << ANNOUNCE_ASKS_SHIFT;
+#else
+  return 0;
+#endif
+}
+
 // Writes who the card is and what it holds into a slot, as an announcement's payload.
 static void describe(uint32_t slot, uint32_t reason) {
   struct mac card = {READ(CSR_MAC_HI), READ(CSR_MAC_LO)};
@@ -83,7 +93,7 @@ static void describe(uint32_t slot, uint32_t reason) {
   set_long(ANNOUNCE_STAGE_RATE_WORD, stage_rate);
   set_long(ANNOUNCE_CONFIG_RATE_WORD, config_rate);
   set(ANNOUNCE_OWNER_WORD, claim.owner.hi << 16 | claim.owner.lo >> 16);
-  set(ANNOUNCE_KERNELS_WORD, claim.owner.lo << 16 | role_kernels());
+  set(ANNOUNCE_KERNELS_WORD, claim.owner.lo << 16 | asks() | role_kernels());
   for (uint32_t i = 0; i < ANNOUNCE_DIGEST_WORDS; i++) set(ANNOUNCE_DIGEST_WORD + i, role_digest(i));
 }
 
@@ -153,7 +163,12 @@ void discovery_goodbye(const struct mac *owner) {
 void discovery_return(void) {
   // That moment is long past, maybe by more than the clock's reach.
   draw_interval();
-  changed = true;
+  // Where it was never there before, it tells of its link.
+  if (link_ups == 0) {
+    up_at = now;
+  } else {
+    changed = true;
+  }
 }
 #endif
 

@@ -36,6 +36,8 @@ static struct vouched {
 static uint32_t proven;  // The one that has proven itself last. It makes room for nobody who has not.
 static uint32_t counted[COUNTER_AUTH_REPLAY - COUNTER_AUTH_UNTAGGED + 1];
 
+static bool gone;  // There is none of the card's.
+
 void keys_start(void) {
   while (!(READ(CSR_KEY_STORE) & KEY_STORE_NEWS)) ACT(CSR_ALIVE);
   hosts_take();
@@ -43,6 +45,7 @@ void keys_start(void) {
   WRITE(CSR_KEY_BOOT, READ(CSR_BOOT));
   // Each claim of this boot has another one.
   card_nonce = (uint64_t)random_below(~0u) << 32;
+  gone = !(READ(CSR_KEY_STORE) & KEY_STORE_CARD);
 }
 
 static void drop(uint32_t counter) {
@@ -258,8 +261,6 @@ bool keys_admit(void) {
 }
 
 // -- other keys, or none
-static bool gone;  // There is none.
-
 bool keys_may_own(const struct mac *host) {
   const struct host *named = host_of(host);
   return named != 0 && named->proven != VAULT_PAIR;

@@ -13,7 +13,7 @@
 // Bytes that a tag takes of a frame's room.
 #define KEYS_ROOM BEAT
 
-// Waits for the key store.
+// Waits for the key store. A card that has no key in it is not on the network yet.
 void keys_start(void);
 
 // Whether the frame at hand may be acted upon. If it is a claim or a release, that depends on its tag, and it is dropped
@@ -28,7 +28,7 @@ bool keys_proven(void);
 #define KEYS_WAKE EVENTS_KEYS
 void keys_turn(uint32_t events);
 
-// The card has left. It neither hears nor says anything until it has a key.
+// The card has left, or was never there. It neither hears nor says anything until it has a key.
 bool keys_gone(void);
 
 // Whether this host may have the card: its claim was taken, and its key counts still.

@@ -107,10 +107,10 @@ void firmware_start(void) {
   launch_start();
   discovery_start();
   // Before anything else: a host of the life before should learn why it gets no answer any more.
-  discovery_turn();
+  if (!keys_gone()) discovery_turn();
 }
 
-// One turn of a card that has left the network: what comes is not for it. All else that happens waits for its return.
+// One turn of a card that is not on the network: what comes is not for it. All else that happens waits for its return.
 static void be_gone(void) {
   if (frame_waits()) {
     frame_pop();

@@ -3,6 +3,7 @@
 #include "arith.h"
 #include "covered.h"
 #include "ed25519.h"
+#include "frame.h"
 #include "hw.h"
 #include "manifest.h"
 #include "memory.h"
@@ -18,6 +19,9 @@
 #define DIGEST_WORDS 8u
 #define SLOT 0u
 #define TEXT_MAX 64u
+// Frames that have their turn before the next step of the arithmetic. A step takes so long that more may come meanwhile
+// than have theirs between two, and then the newest question would never be the next.
+#define FRAMES_FIRST 8u
 // Letters of a key that tell a stranger.
 #define SHORT_KEY_WORDS 2u
 
@@ -151,6 +155,9 @@ static void judge_version(struct image *image) {
 }
 
 static void check_signature(struct image *image) {
+  static uint32_t put_off;
+  if (frame_waits() && ++put_off < FRAMES_FIRST) return;
+  put_off = 0;
   switch (ed25519_step()) {
     case ED25519_UNKNOWN:
       return;

@@ -6,13 +6,16 @@
 #define PLACE_WORDS 16u
 #define SIGNER_KEY 1u
 #define SIGNER_NAME 9u
-// Behind them those of a role that has run: the signer's number and 1, or 0 if the place is free; the version; the role's
-// name; and the last is written when all others are right.
+// Behind them those of a role that has run: the signer's number and 1, or 0 if the place is free; a version; the role's
+// name; another version; and which of the two counts. Whoever keeps the words may lose its power after each of them: a
+// version is written where none counts, and one last word makes it count, or the place be taken.
 #define ROLES 512u
 #define ROLES_MAX 96u
 #define ROLE_VERSION 1u
 #define ROLE_NAME 3u
-#define ROLE_END 15u
+#define ROLE_OTHER_VERSION 11u
+#define ROLE_WHICH 15u
+enum which { WHICH_VERSION = 1, WHICH_OTHER };
 // Most roles of one signer, as on every card.
 #define SIGNER_ROLES_MAX 64u
 
@@ -69,6 +72,11 @@ static uint32_t place_of(const struct release *release, bool *known, uint32_t *r
   return free;
 }
 
+// Where the version that counts is.
+static uint32_t version_of(uint32_t at) {
+  return at + (word(at + ROLE_WHICH) == WHICH_OTHER ? ROLE_OTHER_VERSION : ROLE_VERSION);
+}
+
 enum version_verdict versions_check(const struct release *release, uint64_t *newest) {
   bool known;
   uint32_t roles;
@@ -77,19 +85,28 @@ enum version_verdict versions_check(const struct release *release, uint64_t *new
     if (roles >= SIGNER_ROLES_MAX) return VERSION_SIGNER_FULL;
     return at == 0 ? VERSION_FULL : VERSION_RUNS;
   }
-  *newest = (uint64_t)word(at + ROLE_VERSION) << 32 | word(at + ROLE_VERSION + 1);
+  uint32_t version = version_of(at);
+  *newest = (uint64_t)word(version) << 32 | word(version + 1);
   return release->version < *newest ? VERSION_OLDER : VERSION_RUNS;
+}
+
+static void set_version(uint32_t at, uint64_t version) {
+  set(at, (uint32_t)(version >> 32));
+  set(at + 1, (uint32_t)version);
 }
 
 void versions_raise(const struct release *release) {
   bool known;
   uint32_t roles;
   uint32_t at = place_of(release, &known, &roles);
-  set(at + ROLE_VERSION, (uint32_t)(release->version >> 32));
-  set(at + ROLE_VERSION + 1, (uint32_t)release->version);
-  if (!known) {
+  if (known) {
+    bool other = version_of(at) == at + ROLE_VERSION;
+    set_version(at + (other ? ROLE_OTHER_VERSION : ROLE_VERSION), release->version);
+    set(at + ROLE_WHICH, other ? WHICH_OTHER : WHICH_VERSION);
+  } else {
+    set_version(at + ROLE_VERSION, release->version);
     for (uint32_t i = 0; i < ROLE_NAME_WORDS; i++) set(at + ROLE_NAME + i, release->role[i]);
+    set(at + ROLE_WHICH, WHICH_VERSION);
     set(at, release->signer + 1);
   }
-  set(at + ROLE_END, 1);
 }

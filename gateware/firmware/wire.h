@@ -26,6 +26,12 @@
 #define HEADER_END 32u
 // Shortest frame without its check sequence, IEEE 802.3.
 #define FRAME_MIN 60u
+// In an announcement: claims need a tag under a key of the card.
+#define ASKS_KEY 1u
+// In an announcement: images need a signature that counts on the card.
+#define ASKS_SIGNATURE 2u
+// In an announcement: claims need encryption.
+#define ASKS_ENCRYPTION 4u
 // Most payload bytes in a standard frame: 23 beats of 64 bytes (1472 + 18 = 1490 of an MTU of 1500).
 #define BULK_STANDARD 1472u
 // Most payload bytes in a jumbo frame: 140 beats of 64 bytes (MTU 9000).
@@ -492,10 +498,14 @@ enum taken {
 // The claim's owner, or zeros.
 #define ANNOUNCE_OWNER_WORD 16u
 #define ANNOUNCE_OWNER_SHIFT 16u
+// What the card asks for, the sum of ASKS_KEY, ASKS_SIGNATURE and ASKS_ENCRYPTION.
+#define ANNOUNCE_ASKS_WORD 17u
+#define ANNOUNCE_ASKS_SHIFT 8u
+#define ANNOUNCE_ASKS_MASK 0xFFu
 // Kernels that the active image offers.
 #define ANNOUNCE_KERNELS_WORD 17u
 #define ANNOUNCE_KERNELS_SHIFT 0u
-#define ANNOUNCE_KERNELS_MASK 0xFFFFu
+#define ANNOUNCE_KERNELS_MASK 0xFFu
 // BLAKE3 digest of the active image, or zeros.
 #define ANNOUNCE_DIGEST_WORD 18u
 #define ANNOUNCE_DIGEST_WORDS 8u

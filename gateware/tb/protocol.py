@@ -103,6 +103,9 @@ CONTROL = Family(
     consts={
         "HEADER_END": 32,
         "FRAME_MIN": 60,
+        "ASKS_KEY": 1,
+        "ASKS_SIGNATURE": 2,
+        "ASKS_ENCRYPTION": 4,
         "BULK_STANDARD": 1472,
         "BULK_JUMBO": 8960,
         "BEAT": 64,
@@ -208,7 +211,8 @@ CONTROL = Family(
             Field("stage_rate", 8, True),
             Field("config_rate", 8, True),
             Field("owner", 6, True),
-            Field("kernels", 2, True),
+            Field("asks", 1, True),
+            Field("kernels", 1, True),
             Field("digest", 32, False),
         ),
         "Solicit": (

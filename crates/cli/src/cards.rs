@@ -1,7 +1,7 @@
 //! The names of cards, and which cards a command means.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rackloom::{CardInfo, MacAddr, Rack};
 
@@ -40,14 +40,9 @@ impl Roster {
     /// busy, or simulated on a busy machine, answers when others have long done so.
     pub(crate) fn discover_named<S: AsRef<str>>(rack: &Rack, global: &Global, wanted: &[S]) -> Result<Self> {
         let start = Instant::now();
-        let cards = loop {
-            let cards = rack.discover(global.discover)?;
-            let found = Self::new(cards.clone());
-            if start.elapsed() >= global.discover || wanted.iter().all(|name| found.find(name.as_ref()).is_ok()) {
-                break cards;
-            }
-        };
-        let roster = Self { shared: rack.shared_addresses()?, ..Self::new(cards) };
+        let search = || Ok(rack.discover(global.discover)?);
+        let found = look_for(wanted, global.discover, || start.elapsed(), search)?;
+        let roster = Self { shared: rack.shared_addresses()?, ..found };
         for mac in &roster.shared {
             let name = roster.name(*mac);
             Ui::new(global).warn(format!("two cards answer under the address {mac} ({name}): neither can be used"));
@@ -125,8 +120,25 @@ impl Roster {
     }
 }
 
+/// Searches until all who are wanted have answered, or this time has passed.
+fn look_for<S: AsRef<str>>(
+    wanted: &[S],
+    limit: Duration,
+    elapsed: impl Fn() -> Duration,
+    mut search: impl FnMut() -> Result<Vec<CardInfo>>,
+) -> Result<Roster> {
+    loop {
+        let found = Roster::new(search()?);
+        if elapsed() >= limit || wanted.iter().all(|name| found.find(name.as_ref()).is_ok()) {
+            return Ok(found);
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::cell::Cell;
+
     use rackloom_wire::{CardKind, CardState};
 
     use super::*;
@@ -150,6 +162,7 @@ pub(crate) mod tests {
             config_rate: 0,
             owner: None,
             epoch: 0,
+            asks: Default::default(),
             kernels: 0,
             digest: None,
         }
@@ -167,6 +180,26 @@ pub(crate) mod tests {
         assert_eq!(roster.name(MacAddr([2, 0, 0, 0, 0, 1])), "02:00:00:00:00:01");
         let both = Cards { cards: vec!["3".into(), "card0".into(), "card3".into()], all: false };
         assert_eq!(roster.select(&both).unwrap().len(), 2);
+    }
+
+    /// Each search takes 300 ms; a second card answers from the third one on.
+    #[test]
+    fn named_cards_are_waited_for_as_long_as_the_option_says() {
+        let searches = |wanted: &[&str], limit_ms: u64| {
+            let count = Cell::new(0);
+            let search = || {
+                count.set(count.get() + 1);
+                Ok([card(0, 8), card(1, 9)][..if count.get() < 3 { 1 } else { 2 }].to_vec())
+            };
+            let elapsed = || Duration::from_millis(300) * count.get();
+            let found = look_for(wanted, Duration::from_millis(limit_ms), elapsed, search).unwrap();
+            (count.get(), found.cards().len())
+        };
+        assert_eq!(searches(&["card0"], 5000), (1, 1), "nobody else is waited for");
+        assert_eq!(searches(&[], 5000), (1, 1));
+        assert_eq!(searches(&["card0", "card1"], 5000), (3, 2), "and not longer than it takes");
+        assert_eq!(searches(&["card1"], 500), (2, 1), "who comes too late is missing");
+        assert_eq!(searches(&["card7"], 5000), (17, 2));
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub(crate) fn show(progress: Progress, bytes: u64) -> impl FnMut(LoadPhase, u32,
             LoadPhase::Begin => progress.set(0, "begin"),
             LoadPhase::Send => progress.set(part(done), ""),
             LoadPhase::Repair => progress.set(bytes, "repair"),
-            LoadPhase::Verify => progress.set(bytes, "verify"),
-            LoadPhase::Configure => progress.set(bytes, "configure"),
+            LoadPhase::Verify => progress.set(bytes, &format!("verify, {done} of {total} cards")),
+            LoadPhase::Configure => progress.set(bytes, &format!("configure, {done} of {total} cards")),
         }
     }
 }

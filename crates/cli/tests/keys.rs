@@ -406,5 +406,9 @@ fn what_gateware_cannot_do_with_keys_is_said() {
         up(&["--links", "full"], "cards"),
         "card0 has a key, and is to have links: a card of kind rtl has none beside",
     );
+    says(
+        up(&["--nic", "0=none0"], "cards"),
+        "card0 has a key, and is to have a host behind it: a card of kind rtl has none beside",
+    );
     says(up(&["--encrypt"], "cards"), "card0 is of gateware, which cannot encrypt yet");
 }

@@ -144,12 +144,14 @@ fn a_signers_key_is_its_owners_alone_and_is_not_overwritten() {
     let policy = files.path("policy.toml");
     let done = rack.run(&["manager", "--signers", &policy]);
     assert!(done.code == 2 && done.stderr.contains("this manager shares no cards"), "{done:?}");
-    let done = rack.run(&["up", "--card", "rtl:1", "--signers", &policy]);
-    assert!(done.code == 2 && done.stderr.contains("checks signatures where it has keys"), "{done:?}");
+    for more in [&[][..], &["--links", "full"], &["--nic", "0=none0"]] {
+        let done = rack.run(&[&["up", "--card", "rtl:2", "--signers", &policy], more].concat());
+        assert!(done.code == 2 && done.stderr.contains("checks signatures where it has keys"), "{done:?}");
+    }
 }
 
 /// What takes no arithmetic: a card of gateware needs more than a minute of simulation to find that a signature is
-/// right.
+/// right. `RACKLOOM_SIGNED=all` has that as well.
 #[test]
 fn a_card_of_gateware_with_keys_refuses_whom_it_does_not_know() {
     let files = Files::new();
@@ -164,8 +166,21 @@ fn a_card_of_gateware_with_keys_refuses_whom_it_does_not_know() {
     let rack = Rack::up(&[&args[..], &["--keys", &key("cards")]].concat());
     let names = |rack: &Rack| strings(&rack.json(&patient(&["ls"]))["cards"], "name");
     wait_until("both cards", || names(&rack) == ["card0", "card1"]);
+    let cards = &rack.json(&patient(&["ls"]))["cards"];
+    let asks = serde_json::Value::from(vec!["key", "signature"]);
+    assert_eq!((&cards[0]["asks"], &cards[1]["asks"]), (&asks, &asks));
     let load = |image: &str| rack.run(&[&patient(&["load", image, "--json"])[..], &["--key", &key("host")]].concat());
     refused(&load("ptrans"), "refused the image: signed by nobody");
+    if std::env::var_os("RACKLOOM_SIGNED").is_some_and(|which| which == "all") {
+        let image = files.path("lab5.rli");
+        let args = ["load", &image, "--json", "--timeout", "300s", "--key", &key("host")];
+        let done = rack.run(&args);
+        println!("{}", done.stdout);
+        assert_eq!(done.code, 0, "{done:?}");
+        let cards = &parse(&done.stdout)["cards"];
+        assert_eq!((&cards[0]["ok"], &cards[1]["ok"]), (&true.into(), &true.into()), "{cards}");
+        assert!(cards[1]["seconds"].as_f64() > Some(10.0), "what is waited for: {cards}");
+    }
     // Now `guest` counts on neither.
     std::fs::write(&signers, std::fs::read_to_string(&signers).unwrap().replace("card1", "card7")).unwrap();
     drop(rack);

@@ -28,7 +28,7 @@ class Session:
         ids = (self.mac, NOBODY, c["vendor"], c["product"], c["unit"], 1, self.state(), reason, 1)
         rates = (len(self.memory), c["port_rate"], 0, c["config_rate"])
         body = struct.pack(">6s6sHHHBBBBHIIQQQQ", *ids, c["bulk"], c["boot"], role["clock"], *rates)
-        return body + struct.pack(">6sH32s", self.owner, len(role["kernels"]), role["digest"])
+        return body + struct.pack(">6sBB32s", self.owner, ASKS_KEY if self.guard else 0, len(role["kernels"]), role["digest"])
 
     def on_solicit(self, now: int, asked: dict, payload: bytes) -> None:
         window, _ = exactly(">II", payload)

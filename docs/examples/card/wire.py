@@ -6,6 +6,7 @@ HEAD = struct.Struct(">6s6sHBBHHIQ")  # dst src type version_flags kind length e
 CARDS, HOSTS, NOBODY = bytes.fromhex("03524c000001"), bytes.fromhex("03524c000002"), bytes(6)
 BROADCAST, GROUPS = b"\xff" * 6, bytes.fromhex("03524c01")
 RESEND, ACK_NOW, AUTH, ENCRYPTED = 1, 2, 4, 8
+ASKS_KEY = 1  # In an announcement: claims need a tag.
 DISCOVERY, SESSION, IMAGE, IMAGE_CONFIRM = 0x80EF, 0x80EC, 0x80AA, 0x80AB
 INPUT, INPUT_CONFIRM, EXEC, RESULT = 0x80DD, 0x80DB, 0x80CC, 0x80CB
 # The kinds that each family has.

@@ -13,7 +13,8 @@ from keys import OWNER, Keyed, KeysBench, KeysBoard
 from wire import Frame, number
 
 MANIFEST = b'{"name": "test", "version": "1", "kernels": [{"name": "g", "args": []}]}'
-ROLES, ROLES_MAX, PLACE, END = 512, 96, 16, 15
+ROLES, ROLES_MAX, PLACE = 512, 96, 16
+WHICH = 15  # Of a role: which of its versions counts.
 
 
 def secret(n: int) -> bytes:
@@ -79,7 +80,8 @@ class SignedBoard(KeysBoard):
         for at in range(ROLES, ROLES + PLACE * ROLES_MAX, PLACE):
             if self.table[at]:
                 name = b"".join(self.table[at + 3 + i].to_bytes(4, "big") for i in range(8))
-                version = self.table[at + 1] << 32 | self.table[at + 2]
+                newest = at + (11 if self.table[at + WHICH] == 2 else 1)
+                version = self.table[newest] << 32 | self.table[newest + 1]
                 found[self.table[at] - 1, name.rstrip(b"\0").decode()] = version
         return found
 

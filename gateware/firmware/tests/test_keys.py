@@ -151,13 +151,6 @@ def test_no_host_with_a_key_has_another_address(keyed):
     assert bench.counted("unknown") == 2
 
 
-def test_a_card_whose_key_store_is_empty_takes_no_claim(keyed):
-    bench = keyed(keys=(None, None))
-    bench.board.receive(bench.claim_with())
-    bench.expect_nothing()
-    assert bench.counted("unknown") == 1 and bench.board.owner() == 0
-
-
 def test_the_former_generation_counts_and_its_answers_are_by_it(keyed):
     bench = keyed(keys=(KEY, OLD_KEY))
     bench.board.receive(bench.claim_with(key=OLD_KEY, generation=GENERATION - 1))

@@ -33,6 +33,18 @@ def reasons(bench) -> list[int]:
     return [reason(frame) for frame in told]
 
 
+def test_one_that_has_none_when_it_is_switched_on_is_silent_until_it_has_one(keyed):
+    bench = keyed(keys=(None, None))
+    for _ in range(100):
+        ask(bench)
+        bench.board.run_for(MINUTE)
+    assert not bench.board.sent and not bench.board.answered and not bench.board.trailers
+    come_back(bench)
+    bench.board.run_for(1_000_000)
+    assert reasons(bench) == [W.ANNOUNCE_REASON_LINK_UP] * 3
+    assert bench.claim(nonce=2).dst == OWNER
+
+
 def ask(bench) -> None:
     solicit = bench.head(W.KIND_DISCOVERY_SOLICIT, src=STRANGER).raw(bytes(8))
     waits = bench.head(W.KIND_DISCOVERY_SOLICIT, src=STRANGER).raw((100).to_bytes(4, "big") + bytes(4))

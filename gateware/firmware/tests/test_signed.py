@@ -4,7 +4,7 @@ import golden_sign
 import pytest
 from headers import W
 from images import edited, image, part
-from signers import MANIFEST, ROLES, Known, Signed, SignedBench, secret, signed, unsigned
+from signers import MANIFEST, ROLES, Known, Signed, SignedBench, SignedBoard, secret, signed, unsigned
 from wire import number
 
 SHORT = golden_sign.signer(secret(3))[:8].hex()
@@ -85,12 +85,32 @@ def test_versions_are_of_a_signer_and_a_role(keys_library):
 
 def test_the_board_keeps_versions_over_a_restart(keys_library, bench):
     bench.run(1, signed(version=5))
-    # What says that a record is whole comes last.
-    assert bench.board.writes[-1] % 16 == 15
     again = SignedBench(keys_library, Signed(kept=bench.board.kept()))
     again.refuses(1, signed(version=4), "version 4 is older than 5")
     again.run(2, signed(version=5))
     assert again.board.writes == [], "nothing is newer"
+
+
+@pytest.mark.parametrize("before, after", [(None, 5), (5, 6), (2**32 - 1, 2**32), (2**32, 2**33 + 7)])
+def test_power_that_fails_between_two_words_leaves_the_old_version_or_the_new_one(keys_library, before, after):
+    bench = SignedBench(keys_library)
+    if before:
+        bench.run(1, signed(version=before))
+    old, first = bench.board.kept(), len(bench.board.writes)
+    bench.run(2, signed(version=after))
+    new, writes = bench.board.kept(), bench.board.writes[first:]
+    assert len(writes) == (3 if before else 12) and len(set(writes)) == len(writes)
+    known = [{(0, "test"): before} if before else {}, {(0, "test"): after}]
+    for cut in range(len(writes) + 1):
+        again = SignedBoard(keys_library, Signed(kept=old | {at: new[at] for at in writes[:cut]}))
+        assert again.versions() == known[cut == len(writes)]
+    # What was written before the last cut is in nobody's way.
+    again = SignedBench(keys_library, Signed(kept=old | {at: new[at] for at in writes[:-1]}))
+    if before:
+        again.run(1, signed(version=before))
+    again.run(2, signed(version=after))
+    assert again.board.versions() == known[1]
+    again.refuses(3, signed(version=after - 1), f"version {after - 1} is older than {after}")
 
 
 def test_a_staged_image_that_is_never_committed_makes_nothing_old(bench):
@@ -174,3 +194,19 @@ def test_a_card_without_signers_passes_over_signatures(keys_library):
     bench.run(2, signed(3, version=4))
     bench.run(3, unsigned())
     assert bench.board.versions() == {}
+
+
+def test_frames_go_first_and_do_not_keep_a_check_from_its_end(bench):
+    def turns(seq: int, *, is_flooded: bool) -> int:
+        with bench.halfway(seq, signed(version=5 + seq)):
+            for count in range(10_000):
+                # As many as are taken at most, and one that waits.
+                while is_flooded and len(bench.board.control) < 16:
+                    bench.in_session(W.KIND_SESSION_PING, seq=9)
+                bench.turns(1)
+                if bench.take(W.KIND_IMAGE_CONFIRM_STAGED):
+                    return count
+        raise AssertionError("it has no end")
+
+    alone, flooded = turns(1, is_flooded=False), turns(2, is_flooded=True)
+    assert 1.5 * alone < flooded < 9 * alone

@@ -6,9 +6,10 @@
 //         16 n + 1     its public key: 8 words, as all here with the first byte highest
 //         16 n + 9     its name: 6 words
 //         512 + 16 r   of a role that has run: the number of its signer and 1; 0: the place is free
-//                + 1   the newest version: 2 words
+//                + 1   a version: 2 words
 //                + 3   the role's name: 8 words
-//                + 15  written when all others are right
+//                + 11  another version: 2 words
+//                + 15  which of the two counts as the newest that has run: 2: the other one
 //         2048         how many signers there are; 0: the card asks for no signatures
 //
 // What was written stays when the shell is restarted.

@@ -16,6 +16,12 @@ package rl_wire_pkg;
   localparam logic [15:0] HeaderEnd = 16'd32;
   // Shortest frame without its check sequence, IEEE 802.3.
   localparam logic [15:0] FrameMin = 16'd60;
+  // In an announcement: claims need a tag under a key of the card.
+  localparam logic [15:0] AsksKey = 16'd1;
+  // In an announcement: images need a signature that counts on the card.
+  localparam logic [15:0] AsksSignature = 16'd2;
+  // In an announcement: claims need encryption.
+  localparam logic [15:0] AsksEncryption = 16'd4;
   // Most payload bytes in a standard frame: 23 beats of 64 bytes (1472 + 18 = 1490 of an MTU of
   // 1500).
   localparam logic [15:0] BulkStandard = 16'd1472;
@@ -635,8 +641,10 @@ package rl_wire_pkg;
     logic [63:0] config_rate;
     // The claim's owner, or zeros.
     mac_addr_t owner;
+    // What the card asks for, the sum of ASKS_KEY, ASKS_SIGNATURE and ASKS_ENCRYPTION.
+    logic [7:0] asks;
     // Kernels that the active image offers.
-    logic [15:0] kernels;
+    logic [7:0] kernels;
     // BLAKE3 digest of the active image, or zeros.
     logic [255:0] digest;
   } announce_t;
@@ -660,7 +668,8 @@ package rl_wire_pkg;
   localparam int unsigned AnnounceStageRateOffset = 48;
   localparam int unsigned AnnounceConfigRateOffset = 56;
   localparam int unsigned AnnounceOwnerOffset = 64;
-  localparam int unsigned AnnounceKernelsOffset = 70;
+  localparam int unsigned AnnounceAsksOffset = 70;
+  localparam int unsigned AnnounceKernelsOffset = 71;
   localparam int unsigned AnnounceDigestOffset = 72;
 
   // Payload of a solicitation.

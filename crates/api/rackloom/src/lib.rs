@@ -55,8 +55,8 @@ pub use watch::Watch;
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
 pub use rackloom_collective::{Cause, Datatype, Kind as OperationKind, MESSAGE_MAX, Op, Operation, PlanError, Report};
 pub use rackloom_host::{
-    CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch, LaunchReport,
-    LoadPhase, LoadReport, OpError, Work,
+    Asks, CardInfo, CardName, Change, ClaimOptions, Commit, DownReason, Event, Forged, Keys, LastSeen, Launch,
+    LaunchReport, LoadPhase, LoadReport, OpError, Work,
 };
 pub use rackloom_hosts::{HostError, HostGroup, HostPrepared, Secret as HostSecret, Start as HostStart};
 pub use rackloom_live::{Net, NetError, Ports};

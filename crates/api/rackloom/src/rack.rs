@@ -233,8 +233,8 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. `commit` says which of them activate it if not all have verified
-    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the thread that drives the
-    /// host and must be quick.
+    /// it. `progress` gets the phase, and of its chunks or cards those done and all; it runs on the thread that drives
+    /// the host and must be quick.
     ///
     /// The report has a result for each card: the load itself succeeds even if cards have failed.
     pub fn load(

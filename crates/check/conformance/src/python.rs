@@ -57,8 +57,7 @@ impl Specimen for PythonCard {
     }
 
     fn plug(config: Config) -> Self {
-        let process = Process::start(&config);
-        Self { process, deadline: Some(Instant::ZERO), elsewhere: 0 }
+        Self::of(&config, None)
     }
 
     fn unplug(&mut self, now: Instant) {
@@ -105,6 +104,16 @@ impl Node for PythonCard {
 }
 
 impl PythonCard {
+    /// A card with keys: a file of `rackloom key cards`, which names it.
+    pub fn with_keys(config: &Config, file: &str) -> Self {
+        Self::of(config, Some(file))
+    }
+
+    fn of(config: &Config, keys: Option<&str>) -> Self {
+        let process = Process::start(config, keys);
+        Self { process, deadline: Some(Instant::ZERO), elsewhere: 0 }
+    }
+
     /// Asks the process; what it answers beside the deadline.
     fn tell(&mut self, what: u8, now: Instant, body: &[u8]) -> Vec<u8> {
         let mut answer = self.process.ask(what, now, body);
@@ -116,14 +125,14 @@ impl PythonCard {
 }
 
 impl Process {
-    fn start(c: &Config) -> Self {
+    fn start(c: &Config, keys: Option<&str>) -> Self {
         let card = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples/card");
         let python = std::env::var("RACKLOOM_PYTHON").unwrap_or_else(|_| "python3".to_owned());
         let ns = |time: rackloom_node::Duration| time.as_nanos();
         let config = format!(
             "{{\"mac\":\"{}\",\"unit\":{},\"vendor\":{},\"product\":{},\"memory\":{},\"bulk\":{},\"boot\":{},\
              \"seed\":{},\"port_rate\":{},\"config_rate\":{},\"scrub_rate\":{},\"staging_max\":{},\"ack_every\":{},\
-             \"ack_delay\":{},\"resend_after\":{},\"fuel_max\":{},\"announce_interval\":{}}}",
+             \"ack_delay\":{},\"resend_after\":{},\"fuel_max\":{},\"announce_interval\":{},\"keys\":{}}}",
             c.mac,
             c.unit,
             c.vendor,
@@ -140,7 +149,8 @@ impl Process {
             ns(c.ack_delay),
             ns(c.resend_after),
             c.fuel_max,
-            ns(c.announce_interval)
+            ns(c.announce_interval),
+            keys.unwrap_or("null")
         );
         let mut command = Command::new(&python);
         command.arg("-B").arg(card).args(["--bench", &config]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -194,7 +194,8 @@ fn announcement(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
         stage_rate: U64::ZERO,
         config_rate: U64::ZERO,
         owner: *u.choose(&[MacAddr::ZERO, HOST])?,
-        kernels: U16::new(2),
+        asks: u.int_in_range(0..=7)?,
+        kernels: 2,
         digest: *blake3::hash(&IMAGE).as_bytes(),
     };
     let epoch = u.int_in_range(0..=2)?;

@@ -18,13 +18,15 @@ pub enum Badness {
     Slow,
     /// However often an image is sent, it says that it lacks all of it; it acknowledges writes that were never sent.
     Lying,
+    /// Once it has an image, it says for ever that nothing is missing, and never what it makes of it.
+    Checking,
     /// It announces no memory, and frames of 64 bytes.
     Absurd,
 }
 
 impl Badness {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Silent, Self::Slow, Self::Lying, Self::Absurd];
+    pub const ALL: [Self; 5] = [Self::Silent, Self::Slow, Self::Lying, Self::Checking, Self::Absurd];
 
     /// One of them.
     pub fn draw(rng: &mut Rng) -> Self {
@@ -38,6 +40,7 @@ impl fmt::Display for Badness {
             Self::Silent => "silent",
             Self::Slow => "slow",
             Self::Lying => "lying",
+            Self::Checking => "checking",
             Self::Absurd => "absurd",
         })
     }
@@ -83,6 +86,11 @@ impl BadCard {
                 let kind = Kind::ImageConfirmMissing;
                 let head = Head { kind, dst: MacAddr::group(head.epoch), ..head };
                 Some(head.frame(&[&missing_report(self.chunks, &[(0, self.chunks)], 0)]))
+            }
+            (Badness::Checking, Kind::ImageConfirmStaged | Kind::ImageConfirmCommitted | Kind::ImageConfirmActive) => {
+                let kind = Kind::ImageConfirmMissing;
+                let head = Head { kind, dst: MacAddr::group(head.epoch), ..head };
+                Some(head.frame(&[&missing_report(0, &[], 0)]))
             }
             (Badness::Lying, Kind::InputConfirmWriteAck) => {
                 let seq = head.seq.wrapping_add(10_000);

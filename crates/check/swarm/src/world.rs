@@ -237,7 +237,7 @@ impl NodeMaker {
     fn host(&self, mac: MacAddr, rng: &mut Rng) -> Mangler {
         let mut config = HostConfig::simulated(mac, rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
-        config.load_stall = Duration::from_secs(3);
+        (config.load_stall, config.load_check) = (Duration::from_secs(3), Duration::from_secs(6));
         if let Some(keyring) = &self.keyring {
             let number = rackloom_auth::host::number(mac.0).expect("an address of a host with keys");
             config.keys = Some(keyring.of_host(number, CLAIMS_FROM).encrypting(self.plan.encrypts()));

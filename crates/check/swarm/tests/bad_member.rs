@@ -40,15 +40,26 @@ impl Rack {
     }
 
     fn of(good: usize, bad: Option<Badness>) -> Self {
+        Self::made(good, bad, None)
+    }
+
+    /// Good cards, and one more that takes so long to check an image.
+    fn slow(good: usize, check: Duration) -> Self {
+        Self::made(good, None, Some(check))
+    }
+
+    fn made(good: usize, bad: Option<Badness>, check: Option<Duration>) -> Self {
         let mut rack = SimRack::new(1, Maker::shared());
         rack.net.hash_off();
         let host = Host::new(HostConfig::simulated(HOST, 1, Cable::TEN_GIGABIT.rate_bps));
         let switch = rack.net.switch(SwitchConfig { queue_bytes: 512 << 10, ..SwitchConfig::with_ports(24) });
         let host = rack.add_host(HOST, Player::Host(host), switch, Cable::TEN_GIGABIT);
         let mut cards = Vec::new();
-        for unit in 0..good {
+        for unit in 0..good + usize::from(check.is_some()) {
             let mac = MacAddr([2, 0, 0, 0, 1, unit as u8]);
-            rack.add_card(Kind::Model, config(mac, unit), switch, Cable::TEN_GIGABIT).unwrap();
+            let mut config = config(mac, unit);
+            config.firmware.check = check.filter(|_| unit == good).unwrap_or_default();
+            rack.add_card(Kind::Model, config, switch, Cable::TEN_GIGABIT).unwrap();
             cards.push(mac);
         }
         if let Some(how) = bad {
@@ -84,7 +95,7 @@ impl Rack {
     }
 
     fn end(&mut self, op: OpId) -> Result<Outcome, rackloom_host::OpError> {
-        let limit = self.now() + Duration::from_secs(120);
+        let limit = self.now() + Duration::from_secs(300);
         while let Some(event) = self.next(limit) {
             if let Event::Completed { op: done, result } = event
                 && done == op
@@ -145,6 +156,28 @@ fn regression_a_silent_member_fails_nobody_but_itself() {
     assert!(faults.iter().all(|e| e.card() == BAD || matches!(e, rackloom_host::OpError::Cancelled { .. })));
 }
 
+/// A simulated card of gateware takes 80 s for a signature, and says meanwhile that nothing is missing.
+#[test]
+fn regression_a_card_that_checks_for_long_is_waited_for() {
+    let report = Rack::slow(4, Duration::from_secs(80)).load(200_000, Commit::Each);
+    assert_eq!(report.cards.len(), 5);
+    assert!(report.cards.values().all(Result::is_ok), "{:?}", report.cards);
+    let mut times: Vec<_> = report.times.values().copied().collect();
+    times.sort_unstable();
+    assert!(times[3] < Duration::from_secs(1), "{times:?}");
+    assert!((80..82).contains(&times[4].as_secs()), "{times:?}");
+}
+
+/// Who says so for ever is given up by a bound of its own, and whoever says nothing more by the one for silence.
+#[test]
+fn a_card_that_checks_for_ever_is_left_out() {
+    let report = Rack::of(4, Some(Badness::Checking)).load(200_000, Commit::Each);
+    let took = good_time(&report);
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    let why = report.cards[&BAD].clone().unwrap_err().to_string();
+    assert!(why.contains("left out: it said `nothing missing` and came no further in 180."), "{why}");
+}
+
 #[test]
 fn a_bad_card_among_twenty_costs_a_load_of_the_others_at_most_five_percent() {
     let bytes = 24 << 20;
@@ -158,7 +191,7 @@ fn a_bad_card_among_twenty_costs_a_load_of_the_others_at_most_five_percent() {
         match how {
             // It gets the image in the end.
             Badness::Slow => assert_eq!(report.cards[&BAD], Ok(())),
-            Badness::Silent | Badness::Lying => assert!(report.cards[&BAD].is_err()),
+            Badness::Silent | Badness::Lying | Badness::Checking => assert!(report.cards[&BAD].is_err()),
             Badness::Absurd => assert!(!report.cards.contains_key(&BAD), "it cannot be claimed"),
         }
     }

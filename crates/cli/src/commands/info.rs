@@ -107,6 +107,9 @@ fn text(r: &InfoReport) -> String {
     line("kind", format!("{} {:04x}:{:04x}, unit {}", c.kind, r.ids[0], r.ids[1], c.unit));
     line("state", c.state.clone());
     line("owner", c.owner.clone().unwrap_or_else(|| "-".to_owned()));
+    if !c.asks.is_empty() {
+        line("asks for", c.asks.join(", "));
+    }
     line("memory", format::memory(c.memory));
     line("port", format!("{:.1} Gb/s, payloads up to {} bytes", r.port_rate as f64 / 1e9, r.bulk));
     if c.ports > 1 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use rackloom::{CardInfo, DownReason, Event, Rack, Watch};
+use rackloom::{Asks, CardInfo, DownReason, Event, Rack, Watch};
 use rackloom_image::Manifest;
 use rackloom_report::{Table, WIDTH};
 use schemars::JsonSchema;
@@ -50,6 +50,8 @@ pub(super) struct CardRow {
     pub(super) owner: Option<String>,
     /// What it is doing.
     pub(super) state: String,
+    /// What it asks for, as it announces: `key` of whoever claims it, `signature` of images, `encryption` of claims.
+    pub(super) asks: Vec<&'static str>,
     /// Whether another card answers under the same address: neither can be used.
     pub(super) shared_address: bool,
 }
@@ -189,8 +191,32 @@ pub(super) fn row(roster: &Roster, info: &CardInfo, roles: &BTreeMap<Digest, Str
         digest: info.digest.map(|d| format::hex(&d)),
         owner: info.owner.map(|o| o.to_string()),
         state: word(info.state),
+        asks: asks(info.asks).filter(|(asks, ..)| *asks).map(|(_, name, _)| name).collect(),
         shared_address: roster.is_shared(info.mac),
     }
+}
+
+/// What a card may ask for, by name, and what that is for its user.
+fn asks(of: Asks) -> impl Iterator<Item = (bool, &'static str, &'static str)> {
+    [
+        (of.key, "key", "claims need a key"),
+        (of.signature, "signature", "images need a signature"),
+        (of.encryption, "encryption", "claims need encryption"),
+    ]
+    .into_iter()
+}
+
+/// Which cards ask for what, a line for each.
+fn asking(cards: &[CardRow]) -> String {
+    let line = |(_, name, text): (bool, &str, &str)| {
+        let who: Vec<_> = cards.iter().filter(|c| c.asks.contains(&name)).map(|c| c.name.as_str()).collect();
+        match who.len() {
+            0 => String::new(),
+            n if n == cards.len() => format!("{text}: all\n"),
+            _ => format!("{text}: {}\n", who.join(", ")),
+        }
+    };
+    asks(Asks::default()).map(line).collect()
 }
 
 /// The protocol's name of something, in lower case.
@@ -210,7 +236,8 @@ const fn reason_name(reason: DownReason) -> &'static str {
 /// The cards as a table, with their ports where there is room for them.
 fn text(report: &LsReport) -> String {
     let full = table(&report.cards, true);
-    if full.width() <= WIDTH { full } else { table(&report.cards, false) }.to_string()
+    let table = if full.width() <= WIDTH { full } else { table(&report.cards, false) };
+    format!("{table}{}", asking(&report.cards))
 }
 
 fn table(cards: &[CardRow], with_ports: bool) -> Table {
@@ -247,7 +274,12 @@ mod tests {
         (report.cards[0].role, report.cards[0].owner) =
             (Some("transpose".to_owned()), Some("02:ab:00:00:00:01".to_owned()));
         report.cards[0].state = "running".to_owned();
+        report.cards[0].asks = vec!["signature"];
+        let mut other = report.cards[0].clone();
+        (other.name, other.asks) = ("card1".to_owned(), vec!["key", "signature"]);
+        report.cards.push(other);
         let wide = text(&report);
+        assert!(wide.ends_with("\nclaims need a key: card1\nimages need a signature: all\n"), "{wide}");
         assert!(!wide.contains("PORTS") && wide.contains("running"), "{wide}");
         assert!(wide.lines().all(|line| line.chars().count() <= WIDTH), "{wide}");
     }

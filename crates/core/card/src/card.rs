@@ -385,7 +385,7 @@ impl Card {
             witness: self.witness(),
             epoch: self.epoch().unwrap_or(0),
             digest: self.active_digest().unwrap_or([0; 32]),
-            kernels: self.role.as_ref().map_or(0, |r| u16::try_from(r.role.kernels().len()).expect("at most 64")),
+            kernels: self.role.as_ref().map_or(0, |r| u8::try_from(r.role.kernels().len()).expect("at most 64")),
             clock_khz: self.role.as_ref().map_or(self.shell.config.clock_khz, |r| r.clock_khz),
         }
     }

@@ -5,7 +5,8 @@
 
 use rackloom_node::{Duration, Instant};
 use rackloom_wire::{
-    Announce, AnnounceReason, CardState, Counter, HOSTS, Head, IntoBytes, Kind, MacAddr, Solicit, U16, U32, U64,
+    ASKS_ENCRYPTION, ASKS_KEY, ASKS_SIGNATURE, Announce, AnnounceReason, CardState, Counter, HOSTS, Head, IntoBytes,
+    Kind, MacAddr, Solicit, U16, U32, U64,
 };
 
 use crate::Config;
@@ -20,7 +21,7 @@ pub(crate) struct Facts {
     pub(crate) witness: Option<MacAddr>,
     pub(crate) epoch: u16,
     pub(crate) digest: [u8; 32],
-    pub(crate) kernels: u16,
+    pub(crate) kernels: u8,
     pub(crate) clock_khz: u32,
 }
 
@@ -169,9 +170,17 @@ pub(crate) fn body(c: &Config, facts: &Facts, reason: AnnounceReason) -> Announc
         stage_rate: U64::new(c.stage_rate),
         config_rate: U64::new(c.config_rate),
         owner: facts.owner,
-        kernels: U16::new(facts.kernels),
+        asks: asks(c),
+        kernels: facts.kernels,
         digest: facts.digest,
     }
+}
+
+/// What it asks of hosts and images.
+fn asks(c: &Config) -> u8 {
+    let encrypts = c.keys.as_ref().is_some_and(crate::Keys::demands_encryption);
+    let all = [(c.keys.is_some(), ASKS_KEY), (c.signers.is_some(), ASKS_SIGNATURE), (encrypts, ASKS_ENCRYPTION)];
+    all.iter().filter(|(asks, _)| *asks).map(|(_, bit)| *bit as u8).sum()
 }
 
 fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAddr, seq: u32) {

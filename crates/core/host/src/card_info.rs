@@ -1,6 +1,8 @@
 //! What a card says of itself.
 
-use rackloom_wire::{Announce, BULK_STANDARD, CardKind, CardState, MacAddr, ROLE_PRIVATE};
+use rackloom_wire::{
+    ASKS_ENCRYPTION, ASKS_KEY, ASKS_SIGNATURE, Announce, BULK_STANDARD, CardKind, CardState, MacAddr, ROLE_PRIVATE,
+};
 
 use crate::error::Absurdity;
 
@@ -41,10 +43,30 @@ pub struct CardInfo {
     pub owner: Option<MacAddr>,
     /// The claim's epoch, 0: none.
     pub epoch: u16,
+    /// What it asks of hosts and images.
+    pub asks: Asks,
     /// Kernels of the active image.
     pub kernels: u16,
     /// BLAKE3 digest of the active image, if any.
     pub digest: Option<[u8; 32]>,
+}
+
+/// What a card asks of hosts and images.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// Claims need a tag under a key of the card.
+    pub key: bool,
+    /// Images need a signature that counts there.
+    pub signature: bool,
+    /// Claims need encryption.
+    pub encryption: bool,
+}
+
+impl Asks {
+    fn of(announced: u8) -> Self {
+        let has = |bit: u16| u16::from(announced) & bit != 0;
+        Self { key: has(ASKS_KEY), signature: has(ASKS_SIGNATURE), encryption: has(ASKS_ENCRYPTION) }
+    }
 }
 
 impl CardInfo {
@@ -84,7 +106,8 @@ impl CardInfo {
             config_rate: a.config_rate.get(),
             owner: (!a.owner.is_zero()).then_some(a.owner),
             epoch,
-            kernels: a.kernels.get(),
+            asks: Asks::of(a.asks),
+            kernels: a.kernels.into(),
             digest: (a.digest != [0; 32]).then_some(a.digest),
         })
     }

@@ -29,6 +29,9 @@ pub struct Config {
     pub control_timeout: Duration,
     /// How long a load may make no progress on a card before that card is given up.
     pub load_stall: Duration,
+    /// How long a card may say that it has all of an image before it says what it makes of it. A simulated card of
+    /// gateware takes more than a minute for a signature.
+    pub load_check: Duration,
     /// Bytes of reads and results in flight towards this host, over all cards: what the switch's queue before this
     /// host holds.
     pub inbound_bytes: u32,
@@ -57,6 +60,7 @@ impl Config {
             silence: Duration::from_secs(2),
             control_timeout: Duration::from_secs(5),
             load_stall: Duration::from_secs(10),
+            load_check: Duration::from_secs(180),
             inbound_bytes: 1 << 20,
             keys: None,
             policy: None,

@@ -44,9 +44,9 @@ pub enum Event {
         op: OpId,
         /// Its phase.
         phase: LoadPhase,
-        /// Chunks sent in this phase.
+        /// Chunks sent in this phase; of `Verify` and `Configure`, the cards that are past it.
         done: u32,
-        /// Chunks to send in this phase.
+        /// Chunks to send in this phase, or cards of the load.
         total: u32,
     },
     /// A load has made its image active on this card; it may go on for others.

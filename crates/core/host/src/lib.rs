@@ -34,7 +34,7 @@ mod request;
 mod session;
 mod writer;
 
-pub use card_info::CardInfo;
+pub use card_info::{Asks, CardInfo};
 pub use config::{ClaimOptions, Config};
 pub use error::{Absurdity, CardName, DownReason, LastSeen, OpError, PeerFault, Stage};
 pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};

@@ -10,6 +10,7 @@ mod data;
 mod member;
 mod party;
 mod shrink;
+mod told;
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ use crate::card_info::CardInfo;
 use crate::chunks::Chunks;
 use crate::config::Config;
 use crate::error::OpError;
-use crate::event::{LoadPhase, LoadReport, OpId};
+use crate::event::{LoadPhase, OpId};
 
 /// Which cards activate an image that not all have verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,7 @@ pub(crate) struct Loader {
     wait_min: Duration,
     wait_max: Duration,
     stall: Duration,
+    check: Duration,
     data_frames: u64,
     repair_frames: u64,
     wire_bytes: u64,
@@ -141,6 +143,7 @@ impl Loader {
             wait_min: config.rto_min,
             wait_max: config.rto_max,
             stall: config.load_stall,
+            check: config.load_check,
             data_frames: 0,
             repair_frames: 0,
             wire_bytes: 0,
@@ -169,14 +172,6 @@ impl Loader {
     /// Sets what the clock of the host's patience shows; before each call that may find a card stalled.
     pub(crate) const fn set_patience(&mut self, at: Instant) {
         self.patience = at;
-    }
-
-    /// Image chunks sent in this pass, and in all of it.
-    pub(crate) const fn progress(&self) -> (LoadPhase, u32, u32) {
-        // Between passes the reports of the next one come in.
-        let sending = matches!(self.phase, LoadPhase::Send | LoadPhase::Repair);
-        let left = if sending { self.todo.left } else { 0 };
-        (self.phase, self.pass_total - left, self.pass_total)
     }
 
     /// Its members.
@@ -208,27 +203,6 @@ impl Loader {
 
     pub(crate) fn is_over(&self) -> bool {
         self.members.values().all(Member::is_over) && self.urgent.is_empty()
-    }
-
-    pub(crate) fn report(mut self, now: Instant) -> LoadReport {
-        self.enter(now, self.phase);
-        let waited = self.phases.iter().sum();
-        let times = self.members.iter().filter_map(|(mac, m)| Some((*mac, m.took?))).collect();
-        let card = |(mac, m): (MacAddr, Member)| match m.state {
-            State::Active => (mac, Ok(())),
-            State::Written(restart) => (mac, Err(OpError::AwaitsRestart { card: m.name, restart })),
-            State::Failed(why) => (mac, Err(why)),
-            _ => (mac, Err(OpError::Deadline { card: m.name, waited, seen: None })),
-        };
-        LoadReport {
-            cards: self.members.into_iter().map(card).collect(),
-            times,
-            image_bytes: self.image.len() as u64,
-            data_frames: self.data_frames,
-            repair_frames: self.repair_frames,
-            wire_bytes: self.wire_bytes,
-            phases: self.phases,
-        }
     }
 
     /// Aborts the load: the frame that the cards get.
@@ -283,6 +257,10 @@ impl Loader {
             }
             Kind::ImageConfirmMissing => {
                 let Some((head, ranges)) = parse_missing(packet.payload) else { return };
+                // A card that checks an image may take longer for an answer than the host for the next poll.
+                if head.missing.get() == 0 && packet.head.seq <= self.poll {
+                    m.note_whole(self.patience);
+                }
                 // A late report of an earlier poll asks for what may be on its way: the next poll will tell. So will it
                 // where a card is not waited for now.
                 if packet.head.seq != self.poll || m.state == State::Invited || m.tour != self.tour {

@@ -39,8 +39,8 @@ impl SignStore {
         for (place, release) in store.places.iter_mut().zip(&kept) {
             let signer = known.iter().position(|(id, ..)| *id == release.signer).expect("it was filtered");
             place[0] = u32::try_from(signer).expect("a few") + 1;
-            place[1..3].copy_from_slice(&be_words::<2>(&release.version.to_be_bytes()));
-            place[3..ROLE_END].copy_from_slice(&be_words::<{ ROLE_END - 3 }>(release.role.as_bytes()));
+            place[VERSION..NAME].copy_from_slice(&be_words::<2>(&release.version.to_be_bytes()));
+            place[NAME..OTHER_VERSION].copy_from_slice(&be_words::<8>(release.role.as_bytes()));
         }
         for (n, place) in store.places.iter().enumerate() {
             // Of a free place nothing else counts.
@@ -52,18 +52,19 @@ impl SignStore {
         (store, words.into_iter().map(write).collect())
     }
 
-    /// The firmware has written a word; what that says has run, if it is a record's last.
+    /// The firmware has written a word; what that says has run, if it makes a version count or a place be taken.
     pub(crate) fn keep(&mut self, at: u16, word: u32) -> Option<Release> {
         let at = usize::from(at).checked_sub(ROLES)?;
         let place = self.places.get_mut(at / PLACE)?;
         place[at % PLACE] = word;
-        if at % PLACE != ROLE_END {
+        if !matches!(at % PLACE, 0 | WHICH) {
             return None;
         }
         let signer = *self.signers.get(usize::try_from(place[0]).ok()?.checked_sub(1)?)?;
         let name: Vec<u8> =
-            place[3..ROLE_END].iter().flat_map(|word| word.to_be_bytes()).take_while(|b| *b != 0).collect();
-        let version = u64::from(place[1]) << 32 | u64::from(place[2]);
+            place[NAME..OTHER_VERSION].iter().flat_map(|word| word.to_be_bytes()).take_while(|b| *b != 0).collect();
+        let version = if place[WHICH] == 2 { OTHER_VERSION } else { VERSION };
+        let version = u64::from(place[version]) << 32 | u64::from(place[version + 1]);
         Some(Release { signer, role: String::from_utf8(name).ok()?, version })
     }
 }
@@ -93,8 +94,11 @@ const SIGN_STORE: u16 = 1 << 12;
 const PLACE: usize = 16;
 const SIGNER_KEY: usize = 1;
 const SIGNER_NAME: usize = 9;
-/// Where roles begin, and what ends one's record.
+/// Where roles begin, and what there is of each.
 const ROLES: usize = 512;
-const ROLE_END: usize = 15;
+const VERSION: usize = 1;
+const NAME: usize = 3;
+const OTHER_VERSION: usize = 11;
+const WHICH: usize = 15;
 /// How many signers there are.
 const COUNT: usize = 2048;

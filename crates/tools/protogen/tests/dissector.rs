@@ -44,7 +44,8 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
                 stage_rate: U64::new(1_250_000_000),
                 config_rate: U64::new(400_000_000),
                 owner: HOST,
-                kernels: U16::new(3),
+                asks: 3,
+                kernels: 3,
                 digest: DIGEST,
             };
             let shows = vec![

@@ -74,7 +74,7 @@ pub fn each_is_told_and_the_next_launch_runs<S: Specimen>() {
         rogue.launch(&mut bench, seq);
         assert_eq!(bench.expect(Kind::ResultAccepted).head.seq, seq);
         let facts = bench.facts();
-        assert_eq!((Some(facts.digest), facts.kernels.get()), (digest, images::kernel::COUNT as u16));
+        assert_eq!((Some(facts.digest), facts.kernels), (digest, images::kernel::COUNT as u8));
         bench.write(n, BASE + 128, &[n as u8; 64]);
         bench.read(n, BASE + 128, 64);
         bench.pass_ms(2);

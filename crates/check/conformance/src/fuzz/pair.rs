@@ -202,7 +202,7 @@ fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
         let tell = |items: &[Vec<u8>]| items.get(at).map_or_else(|| "nothing".into(), |item| hex(item));
         return Some(format!("{kind} to {dst}, item {at}: {} | {}", tell(&mine), tell(&theirs)));
     }
-    let facts = |o: &Outcome| (o.facts.state, o.facts.owner, o.facts.digest, o.facts.kernels.get());
+    let facts = |o: &Outcome| (o.facts.state, o.facts.owner, o.facts.digest, o.facts.kernels);
     if facts(a) != facts(b) {
         return Some(format!("facts: {:?} | {:?}", facts(a), facts(b)));
     }

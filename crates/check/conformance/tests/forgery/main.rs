@@ -2,6 +2,8 @@
 //! owner has not asked for, and counters name what was tried.
 #![allow(missing_docs, unreachable_pub)]
 
+mod begins;
+mod bridge;
 mod claimant;
 mod encrypted;
 mod gateware;

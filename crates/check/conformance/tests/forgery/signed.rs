@@ -5,7 +5,7 @@
 //! sample of one is what runs always; `RACKLOOM_SIGNED=all` has the others.
 
 use bytes::Bytes;
-use rackloom_host::{Commit, Event, OpError, Outcome};
+use rackloom_host::{Asks, Commit, Event, OpError, Outcome};
 use rackloom_image::Image;
 use rackloom_node::Duration;
 use rackloom_rack::AnyCard;
@@ -42,6 +42,8 @@ fn segment(ran: u64) -> Segment {
     segment.host.solicit(segment.now, Duration::from_micros(100));
     segment.settle(Duration::from_millis(1), &mut None);
     for card in CARDS {
+        let asks = segment.host.card(card).expect("it has announced itself").asks;
+        assert_eq!(asks, Asks { key: true, signature: true, encryption: false });
         segment.host.claim(segment.now, card, Default::default());
     }
     segment.settle(Duration::from_millis(20), &mut None);

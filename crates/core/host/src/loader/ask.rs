@@ -18,8 +18,10 @@ impl Loader {
             let port =
                 if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
             let waited = self.patience - m.progress_at;
-            if !m.is_past(self.phase) && waited >= self.stall + port {
-                let said = m.said();
+            let checks = m.checks_for(self.patience);
+            let is_late = waited >= self.stall + port || checks.is_some_and(|time| time >= self.check);
+            if !m.is_past(self.phase) && is_late {
+                let (said, waited) = (m.said(), checks.unwrap_or(waited));
                 m.state = State::Failed(OpError::Stalled { card: m.name, stage: Stage { said, waited }, seen: None });
                 any = true;
             }
@@ -95,8 +97,9 @@ impl Loader {
     fn ask_again(&mut self, now: Instant, window: Duration) {
         self.ask_at = Some(now + window + self.wait);
         // Cards that catch up with their digest are asked again and again: a lost answer must not cost more than that
-        // takes. Who was left behind may need longer for its answers, and then nobody else waits.
-        let is_quick = self.phase == LoadPhase::Verify && self.tour == 0;
+        // takes. Who was left behind may need longer for its answers, and then nobody else waits; nor do questions help
+        // a card that has worked for as long as the longest wait.
+        let is_quick = self.phase == LoadPhase::Verify && self.tour == 0 && now - self.phase_at < self.wait_max;
         let most = if is_quick { self.wait_min * 8 } else { self.wait_max };
         self.wait = (self.wait * 2).min(most);
     }

@@ -20,6 +20,8 @@ pub(super) struct Member {
     pub(super) tour: u32,
     /// Since when it is waited for, by the clock of the host's patience.
     pub(super) progress_at: Instant,
+    /// Since when it says that it has all of the image, by the same clock.
+    pub(super) whole_at: Option<Instant>,
     /// The last poll this card has answered wholly.
     pub(super) answered: u32,
     /// What it reported on the present poll.
@@ -64,6 +66,7 @@ impl Member {
             state: State::Invited,
             tour: 0,
             progress_at: now,
+            whole_at: None,
             answered: 0,
             report: Vec::new(),
             lacks: 0,
@@ -84,6 +87,7 @@ impl Member {
             state: State::Failed(why),
             tour: 0,
             progress_at: now,
+            whole_at: None,
             answered: 0,
             report: Vec::new(),
             lacks: 0,
@@ -98,6 +102,7 @@ impl Member {
     pub(super) fn anew(&self) -> Self {
         Self {
             state: State::Invited,
+            whole_at: None,
             answered: 0,
             report: Vec::new(),
             lacks: 0,
@@ -131,11 +136,25 @@ impl Member {
     /// What it has said last, for messages.
     pub(super) const fn said(&self) -> Option<&'static str> {
         match self.state {
+            State::Ready if self.whole_at.is_some() => Some("nothing missing"),
             State::Ready => Some("ready"),
             State::Staged => Some("staged"),
             State::Committed => Some("committed"),
             _ => None,
         }
+    }
+
+    /// It says that it has all of the image: then it checks it, and is not idle as long as it goes on saying so.
+    pub(super) fn note_whole(&mut self, now: Instant) {
+        if self.state == State::Ready {
+            self.whole_at.get_or_insert(now);
+            self.progress_at = now;
+        }
+    }
+
+    /// For how long it has checked the image.
+    pub(super) fn checks_for(&self, now: Instant) -> Option<Duration> {
+        self.whole_at.filter(|_| self.state == State::Ready).map(|at| now - at)
     }
 
     /// A frame of its report on the present poll. True if it lacks less than ever before.

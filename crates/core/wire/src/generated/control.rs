@@ -14,6 +14,12 @@ pub const VERSION: u8 = 1;
 pub const HEADER_END: u16 = 32;
 /// Shortest frame without its check sequence, IEEE 802.3.
 pub const FRAME_MIN: u16 = 60;
+/// In an announcement: claims need a tag under a key of the card.
+pub const ASKS_KEY: u16 = 1;
+/// In an announcement: images need a signature that counts on the card.
+pub const ASKS_SIGNATURE: u16 = 2;
+/// In an announcement: claims need encryption.
+pub const ASKS_ENCRYPTION: u16 = 4;
 /// Most payload bytes in a standard frame: 23 beats of 64 bytes (1472 + 18 = 1490 of an MTU of 1500).
 pub const BULK_STANDARD: u16 = 1472;
 /// Most payload bytes in a jumbo frame: 140 beats of 64 bytes (MTU 9000).
@@ -1290,8 +1296,10 @@ pub struct Announce {
     pub config_rate: U64,
     /// The claim's owner, or zeros.
     pub owner: MacAddr,
+    /// What the card asks for, the sum of ASKS_KEY, ASKS_SIGNATURE and ASKS_ENCRYPTION.
+    pub asks: u8,
     /// Kernels that the active image offers.
-    pub kernels: U16,
+    pub kernels: u8,
     /// BLAKE3 digest of the active image, or zeros.
     pub digest: [u8; 32],
 }
