@@ -56,10 +56,11 @@ impl Spin {
 }
 
 impl Default for Spin {
-    /// Where many processors idle, waking one of them takes longer than most answers do.
+    /// Where many processors idle, waking one of them takes longer than most answers do. Some kernels of a few
+    /// microseconds each make an answer of some hundred.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { us_max: if processors >= 8 { 80 } else { 20 } }
+        Self { us_max: if processors >= 8 { 300 } else { 20 } }
     }
 }
 

@@ -198,6 +198,11 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
+    /// Whether the next task must begin by [`Self::begin`], and not while operations of the one before run.
+    fn is_to_begin(&self) -> bool {
+        false
+    }
+
     /// Passes on what has been printed since the last call if this kernel may print, which has ended, and as far as it
     /// can be told from what others have.
     fn printed(&self, _kernel: &Self::Kernel, _pass: &mut dyn FnMut(Printed<'_>)) {}

@@ -206,7 +206,7 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
         let start = Instant::now();
         let lease = holder.request().unwrap();
         holder.wanted();
-        let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick).0);
+        let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick, &mut || None).0);
         page.wait();
         (turn, start)
     };

@@ -34,11 +34,20 @@ pub(crate) struct Tenant<S> {
     failed: Mutex<BTreeSet<EventId>>,
     /// How the operations ended that have an event with later ones, which may be in another task.
     so_far: Mutex<Option<Result<Times, Code>>>,
+    kept: Mutex<Kept>,
     /// Its session has ended: none of its tasks runs any more.
     gone: AtomicBool,
     metrics: TenantMetrics,
     /// The lease of the board, in a process of its own.
     lease: Option<Arc<dyn LeasedBoard>>,
+}
+
+/// Replies that are not sent yet: until the client has closed its task it waits for none of it, and to be woken for each
+/// part of it would cost both sides more than they gain.
+#[derive(Debug, Default)]
+struct Kept {
+    keeps: bool,
+    replies: Vec<Vec<u8>>,
 }
 
 /// A board that other processes use, too: each task acquires it first.
@@ -48,6 +57,9 @@ pub(crate) trait LeasedBoard: Send + Sync {
 
     /// Waits for the board.
     fn acquire(&self, metrics: &BoardMetrics);
+
+    /// Whether nobody else wants the board, which the task has.
+    fn may_go_on(&self) -> bool;
 
     /// Ends the task; returns the board if others want it. Follows each [`Self::acquire`].
     fn release(&self, metrics: &BoardMetrics);
@@ -106,20 +118,9 @@ const SHORT_NS: u64 = 100_000;
 /// Bytes that any board moves in that time.
 const SHORT_BYTES: u64 = 64 * 1024;
 
-/// The same of a task that does nothing but move bytes from or to registered arenas: while it runs, the client copies
-/// what comes next, and the longer it is the less the bus waits between tasks.
-const MOVING_NS: u64 = 250_000;
-
-/// Bytes that a board moves in so many nanoseconds, by how many it moves in a second; no fewer than any board does.
-fn moved(rate: u64, ns: u64) -> u64 {
-    (rate / (1_000_000_000 / ns)).max(SHORT_BYTES)
-}
-
-/// Bytes of the longest task of transfers that the submitting thread runs itself, on a board that moves so many in a
-/// second from and to registered arenas.
-pub(crate) fn longest_transfer(rate: u64) -> u64 {
-    moved(rate, MOVING_NS)
-}
+/// The same on a board behind a bus, and of the tasks that run there as one since they came together: the driver takes
+/// some microseconds to start each operation, during which the board has none, and as long to learn of an end.
+pub(crate) const GATHERED_NS: u64 = 250_000;
 
 impl<S> Tenant<S> {
     pub(crate) fn new(
@@ -133,8 +134,37 @@ impl<S> Tenant<S> {
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (pending, gone) = (AtomicU32::new(0), AtomicBool::new(false));
-        let (failed, so_far) = (Mutex::default(), Mutex::default());
-        Self { id, share, task_ns, space, peer, pending, failed, so_far, gone, metrics, lease }
+        let (failed, so_far, kept) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { id, share, task_ns, space, peer, pending, failed, so_far, kept, gone, metrics, lease }
+    }
+
+    /// A task begins that the client has not closed: it does not wait yet.
+    pub(crate) fn keep_replies(&self) {
+        lock(&self.kept).keeps = true;
+    }
+
+    /// The client has closed its task, and may wait.
+    pub(crate) fn send_kept(&self) {
+        let mut kept = lock(&self.kept);
+        kept.keeps = false;
+        self.send_some(&mut kept);
+    }
+
+    /// Sends replies, or keeps them.
+    fn send(&self, replies: &mut Vec<Vec<u8>>) {
+        let mut kept = lock(&self.kept);
+        kept.replies.append(replies);
+        if !kept.keeps {
+            self.send_some(&mut kept);
+        }
+    }
+
+    fn send_some(&self, kept: &mut Kept) {
+        if !kept.replies.is_empty() {
+            // A client that is gone, or does not read, has its channel closed; its session notices.
+            let _ = self.peer.send_all(REPLY, &kept.replies);
+            kept.replies.clear();
+        }
     }
 
     /// Its session has ended.
@@ -179,9 +209,28 @@ impl<S> Tenant<S> {
 }
 
 impl<S: Space> Tenant<S> {
-    /// Bytes that its board moves in [`SHORT_NS`].
+    /// Bytes that its board moves in [`SHORT_NS`]; no fewer than any board does.
     fn short_bytes(&self) -> u64 {
-        self.space.registers().map_or(SHORT_BYTES, |rate| moved(rate, SHORT_NS))
+        self.space.registers().map_or(SHORT_BYTES, |rate| (rate / (1_000_000_000 / SHORT_NS)).max(SHORT_BYTES))
+    }
+
+    /// Whether a task of it would get the board at once, as far as other processes are concerned.
+    pub(crate) fn has_board(&self) -> bool {
+        self.lease.as_ref().is_none_or(|lease| lease.is_idle())
+    }
+
+    /// Whether its board is behind a bus.
+    fn is_behind_bus(&self) -> bool {
+        self.space.registers().is_some()
+    }
+
+    /// The expected time of a task, in nanoseconds, if that may run as one with those that come with it.
+    pub(crate) fn gathers(&self, entries: &[Entry<S>]) -> Option<u64> {
+        let maps = |it: &Operation<S>| matches!(it, Operation::Map { .. } | Operation::Unmap { .. });
+        if !self.is_behind_bus() || entries.iter().any(|entry| entry.operation.as_ref().is_ok_and(maps)) {
+            return None;
+        }
+        Some(expected_ns(entries, self.short_bytes())).filter(|ns| *ns <= GATHERED_NS)
     }
 }
 
@@ -200,12 +249,16 @@ impl<S: Space> Operation<S> {
     }
 }
 
+/// The expected duration of operations, in nanoseconds, on a board that moves so many bytes in [`SHORT_NS`].
+fn expected_ns<'a, S: Space>(entries: impl IntoIterator<Item = &'a Entry<S>>, short_bytes: u64) -> u64 {
+    let operations = entries.into_iter().filter_map(|entry| entry.operation.as_ref().ok());
+    operations.fold(0, |ns, operation| ns.saturating_add(operation.expected_ns(short_bytes)))
+}
+
 impl<S: Space> Task<S> {
     /// Its expected duration, in nanoseconds.
     fn expected_ns(&self) -> u64 {
-        let short_bytes = self.tenant.short_bytes();
-        let expected = self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok());
-        expected.fold(0, |ns, operation| ns.saturating_add(operation.expected_ns(short_bytes)))
+        expected_ns(&self.entries, self.tenant.short_bytes())
     }
 }
 
@@ -219,33 +272,48 @@ impl<S: Space> Job for Task<S> {
     }
 
     fn is_short(&self) -> bool {
-        if self.tenant.lease.as_ref().is_some_and(|lease| !lease.is_idle()) {
+        if !self.tenant.has_board() {
             return false;
+        }
+        if self.tenant.is_behind_bus() {
+            return self.expected_ns() <= GATHERED_NS;
         }
         let (mut bytes, mut ns) = (0u64, 0u64);
         for operation in self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok()) {
             bytes = bytes.saturating_add(operation.bytes());
             ns = ns.saturating_add(operation.launch_ns());
         }
-        let most = self.tenant.space.registers().filter(|_| ns == 0).map(longest_transfer);
-        bytes <= most.unwrap_or_else(|| self.tenant.short_bytes()) && ns <= SHORT_NS
+        bytes <= SHORT_BYTES && ns <= SHORT_NS
     }
 
     /// Reports the ends of short operations to the client in groups, those of others as they come.
-    fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
+    fn run(mut self, metrics: &BoardMetrics, _: bool, more: &mut dyn FnMut() -> Option<Self>) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
-        let is_short = self.expected_ns() <= SHORT_NS;
-        let mut under_way = UnderWay::new(&tenant, metrics, self.entries.len(), is_short);
+        let expected = self.expected_ns();
+        let mut under_way = UnderWay::new(&tenant, metrics, self.entries.len(), expected);
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
         let mut taken = 0u64;
         let short_bytes = tenant.short_bytes();
-        let expected = |entry: &Entry<S>| entry.operation.as_ref().map_or(0, |it| it.expected_ns(short_bytes));
-        while let Some(entry) = self.entries.pop_front() {
+        let expected_of = |entry: &Entry<S>| entry.operation.as_ref().map_or(0, |it| it.expected_ns(short_bytes));
+        loop {
+            let Some(entry) = self.entries.pop_front() else {
+                // The board goes on with what has come meanwhile.
+                let may_go_on = under_way.may_go_on() && tenant.task_ns.is_none_or(|limit| taken < limit);
+                let Some(next) = Some(()).filter(|()| may_go_on).and_then(|()| more()) else { break };
+                metrics.task(began.saturating_sub(self.since), now_ns() - began);
+                self = next;
+                under_way.before = under_way.started.len();
+                if tenant.space.is_to_begin() {
+                    under_way.finish();
+                    tenant.space.begin();
+                }
+                continue;
+            };
             if let Some(limit) = tenant.task_ns {
                 // What was handed over cannot be called back, so that is no more than what should end in time, plus one
                 // operation. The time that it really took is known at its end.
@@ -258,10 +326,13 @@ impl<S: Space> Job for Task<S> {
                     }
                 }
             }
-            let ns = expected(&entry);
+            let ns = expected_of(&entry);
             taken = taken.saturating_add(ns);
             count += 1;
-            under_way.start(entry, ns, self.entries.front().map(expected));
+            under_way.start(entry, ns, self.entries.front().map(expected_of));
+            if self.entries.is_empty() {
+                under_way.finish_before();
+            }
         }
         under_way.finish();
         let ended = now_ns();
@@ -292,19 +363,32 @@ struct UnderWay<'a, S: Space> {
     /// Whether all are one group: those of a group are waited for at once, and reported so, for to be woken for each
     /// takes longer than a short one.
     is_short: bool,
+    /// Whether the tenant's next task may begin before the end of this one: to be told of either costs an event, which
+    /// pays for long ones.
+    goes_on: bool,
     /// Expected time of the group that is open.
     group_ns: u64,
     /// Operations that have ended, and still count as pending.
     ended: u32,
     /// Replies that the client has not been sent.
     replies: Vec<Vec<u8>>,
+    /// How many of those that have started belong to tasks before this one: they are waited for when all of this one
+    /// has started, so that the board always has something to go on with.
+    before: usize,
     text: Text<'a>,
 }
 
 impl<'a, S: Space> UnderWay<'a, S> {
-    fn new(tenant: &'a Tenant<S>, metrics: &'a BoardMetrics, count: usize, is_short: bool) -> Self {
+    fn new(tenant: &'a Tenant<S>, metrics: &'a BoardMetrics, count: usize, expected_ns: u64) -> Self {
         let (started, replies, text) = (Vec::with_capacity(count), Vec::new(), Text::new(&tenant.peer));
-        Self { tenant, metrics, started, fails: tenant.fails_so_far(), is_short, group_ns: 0, ended: 0, replies, text }
+        let (fails, group_ns, ended, before) = (tenant.fails_so_far(), 0, 0, 0);
+        let (is_short, goes_on) = (expected_ns <= SHORT_NS, tenant.is_behind_bus() && expected_ns > GATHERED_NS);
+        Self { tenant, metrics, started, fails, is_short, goes_on, group_ns, ended, replies, before, text }
+    }
+
+    /// Whether the tenant's next task may begin now.
+    fn may_go_on(&self) -> bool {
+        self.goes_on && self.tenant.lease.as_ref().is_none_or(|lease| lease.may_go_on())
     }
 
     /// Hands an operation of so much expected time to the board; of the one behind it that is `next`.
@@ -318,7 +402,13 @@ impl<'a, S: Space> UnderWay<'a, S> {
         } else {
             operation
         };
-        let closes = !self.is_short && next.is_some_and(|next| self.closes(&operation, ns, next));
+        let closes = match next {
+            Some(next) => !self.is_short && self.closes(&operation, ns, next),
+            None => {
+                self.group_ns = 0;
+                self.goes_on
+            }
+        };
         let begun = operation.and_then(|mut operation| {
             let ticket = tenant.space.start(&mut operation, closes)?;
             Ok((ticket, operation))
@@ -336,7 +426,8 @@ impl<'a, S: Space> UnderWay<'a, S> {
         self.group_ns = self.group_ns.saturating_add(ns);
         // The client copies what has come while the next bytes move.
         let moves = operation.as_ref().is_ok_and(|operation| operation.arena().is_some());
-        let closes = moves || self.group_ns.saturating_add(next) > SHORT_NS;
+        let longest = if self.tenant.is_behind_bus() { GATHERED_NS } else { SHORT_NS };
+        let closes = moves || self.group_ns.saturating_add(next) > longest;
         if closes {
             self.group_ns = 0;
         }
@@ -345,9 +436,24 @@ impl<'a, S: Space> UnderWay<'a, S> {
 
     /// Waits until all have ended.
     fn finish(&mut self) {
+        self.before = 0;
+        self.finish_first(self.started.len());
+    }
+
+    /// Waits for the end of those of tasks before this one.
+    fn finish_before(&mut self) {
+        let count = std::mem::take(&mut self.before);
+        if count > 0 {
+            self.finish_first(count);
+        }
+    }
+
+    /// Waits for the end of the first so many, which are whole groups.
+    fn finish_first(&mut self, count: usize) {
         self.tenant.space.flush();
         let mut group = Vec::new();
-        for one in std::mem::take(&mut self.started) {
+        let rest = self.started.split_off(count);
+        for one in std::mem::replace(&mut self.started, rest) {
             let closes = one.closes;
             group.push(one);
             if closes {
@@ -355,8 +461,10 @@ impl<'a, S: Space> UnderWay<'a, S> {
             }
         }
         self.finish_group(group);
-        self.group_ns = 0;
-        self.fails = self.tenant.fails_so_far();
+        if self.started.is_empty() {
+            self.group_ns = 0;
+            self.fails = self.tenant.fails_so_far();
+        }
     }
 
     /// The same of a group.
@@ -436,9 +544,7 @@ impl<'a, S: Space> UnderWay<'a, S> {
         if self.replies.is_empty() {
             return;
         }
-        // A client that is gone, or does not read, has its channel closed; its session notices.
-        let _ = self.tenant.peer.send_all(REPLY, &self.replies);
-        self.replies.clear();
+        self.tenant.send(&mut self.replies);
     }
 }
 
