@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use opencl_sys::{
@@ -11,11 +12,12 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 
 use super::coherence::is_coherent;
+use super::contexts::Contexts;
 use super::objects::NativeSpace;
 use super::query;
 use super::registration::{LEN as TRIED, Trial, try_out};
 use super::runtime::{Device, Runtime, Table};
-use crate::board::Board;
+use crate::board::{Board, Owner};
 use crate::code::Code;
 
 /// A device of a runtime.
@@ -27,6 +29,8 @@ pub struct NativeBoard {
     is_processor: bool,
     /// If arenas are registered: bytes that it moves in a second from and to them.
     registers: Option<u64>,
+    /// Those of clients that are served in this process.
+    contexts: Arc<Contexts>,
 }
 
 /// Whether clients' arenas are registered with a board's runtime.
@@ -77,7 +81,7 @@ impl NativeBoard {
                 && NativeSpace::new(runtime, Device(device)).is_ok_and(|space| is_coherent(&space)),
             registers: false,
         };
-        Ok(Self { runtime, device: Device(device), info, is_processor, registers: None })
+        Ok(Self { runtime, device: Device(device), info, is_processor, registers: None, contexts: Arc::default() })
     }
 
     /// Whether it is a CPU.
@@ -111,6 +115,11 @@ impl NativeBoard {
         format!(
             "arenas {verdict}; {mib} MiB there and back take {registered} us from registered memory, {plain} us from other"
         )
+    }
+
+    fn prepared(&self, space: NativeSpace) -> NativeSpace {
+        let shares_memory = self.info.shares_memory && self.registers.is_none();
+        space.sharing(shares_memory).registering(self.registers)
     }
 
     /// If arenas are registered: bytes that it moves in a second from and to them.
@@ -153,7 +162,12 @@ impl Board for NativeBoard {
     }
 
     fn open(&self, _: &str) -> Result<NativeSpace, Code> {
-        let shares_memory = self.info.shares_memory && self.registers.is_none();
-        Ok(NativeSpace::new(self.runtime, self.device)?.sharing(shares_memory).registering(self.registers))
+        Ok(self.prepared(NativeSpace::new(self.runtime, self.device)?))
+    }
+
+    fn open_of(&self, _: &str, owner: &Owner) -> Result<NativeSpace, Code> {
+        let lent = self.contexts.take(owner, || NativeSpace::lent(self.runtime, self.device))?;
+        let space = NativeSpace::over(self.runtime, self.device, lent);
+        Ok(self.prepared(space.returning(Arc::clone(&self.contexts), Arc::clone(owner))))
     }
 }

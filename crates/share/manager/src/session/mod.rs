@@ -37,7 +37,6 @@ const TASK_MAX: usize = 1024;
 
 /// A session.
 pub(crate) struct Session<S: Space> {
-    tenant: Arc<Tenant<S>>,
     dispatcher: Arc<Dispatcher<Task<S>>>,
     limits: Limits,
     charging: Charging,
@@ -51,6 +50,8 @@ pub(crate) struct Session<S: Space> {
     together: Together<S>,
     /// The thread that runs builds, one after the other; started by the first.
     builder: Option<SyncSender<BuildJob>>,
+    /// Dropped last: its space may become another client's.
+    tenant: Arc<Tenant<S>>,
 }
 
 /// Tasks that were submitted, and how long they should take together, in nanoseconds.
