@@ -171,3 +171,52 @@ impl Board for NativeBoard {
         Ok(self.prepared(space.returning(Arc::clone(&self.contexts), Arc::clone(owner))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::board::{Operation, Space};
+    use crate::native::runtime::installed;
+
+    #[test]
+    fn a_client_works_in_the_context_that_another_one_of_its_tenant_leaves() {
+        let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
+        let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
+        let runtime = Runtime::open(&library).unwrap().remove(0);
+        let board = NativeBoard::all(runtime).unwrap().remove(0);
+        let (mine, other): (Owner, Owner) = (Arc::new(1), Arc::new(2));
+        let first = board.open_of("", &mine).unwrap();
+        let had = first.context.raw() as usize;
+        let (makes, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            // Nobody else makes one meanwhile.
+            let slow = || {
+                makes.store(true, Ordering::Release);
+                while !is_done.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                Err(Code(opencl_sys::CL_OUT_OF_RESOURCES))
+            };
+            let slow = scope.spawn(|| board.contexts.take(&other, slow).is_err());
+            while !makes.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            let next = scope.spawn(|| {
+                let space = board.open_of("", &mine).unwrap();
+                let mut marker = Operation::Marker;
+                let ticket = space.start(&mut marker, false).unwrap();
+                space.finish(ticket, &mut marker).unwrap();
+                space.context.raw() as usize
+            });
+            while board.contexts.waiting() < 2 {
+                std::thread::yield_now();
+            }
+            drop(first);
+            assert_eq!(next.join().unwrap(), had);
+            is_done.store(true, Ordering::Release);
+            assert!(slow.join().unwrap());
+        });
+    }
+}

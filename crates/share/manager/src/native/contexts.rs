@@ -113,6 +113,12 @@ impl<T> Contexts<T> {
         }
     }
 
+    /// How many wait, those that make one included.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.state).waiting.len()
+    }
+
     /// A client of `owner` leaves its context, if that can be used by another one.
     pub(super) fn leave(&self, owner: &Owner, context: Option<T>) {
         let mut state = lock(&self.state);
@@ -173,7 +179,7 @@ mod tests {
         assert_eq!(contexts.take(&other, never), Err(Code(-6)), "this is another tenant's");
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| contexts.take(&mine, || Ok(8)));
-            while lock(&contexts.state).waiting.is_empty() {
+            while contexts.waiting() == 0 {
                 std::thread::yield_now();
             }
             assert!(!waiting.is_finished(), "it is known that there is no room");
@@ -189,7 +195,7 @@ mod tests {
         std::thread::scope(|scope| {
             let slow = || {
                 let next = scope.spawn(|| contexts.take(&mine, || Ok(9)));
-                while lock(&contexts.state).waiting.len() < 2 {
+                while contexts.waiting() < 2 {
                     std::thread::yield_now();
                 }
                 contexts.leave(&mine, Some(0));

@@ -230,8 +230,12 @@ impl<S: Space> Tenant<S> {
 
     /// The expected time of a task, in nanoseconds, if that may run as one with those that come with it.
     pub(crate) fn gathers(&self, entries: &[Entry<S>]) -> Option<u64> {
-        let maps = |it: &Operation<S>| matches!(it, Operation::Map { .. } | Operation::Unmap { .. });
-        if !self.is_behind_bus() || entries.iter().any(|entry| entry.operation.as_ref().is_ok_and(maps)) {
+        let alone = |it: &Operation<S>| match it {
+            Operation::Map { .. } | Operation::Unmap { .. } => true,
+            // The network goes on with one while the board moves the next.
+            _ => it.arena().is_none() && it.bytes() > SHORT_BYTES,
+        };
+        if !self.is_behind_bus() || entries.iter().any(|entry| entry.operation.as_ref().is_ok_and(alone)) {
             return None;
         }
         Some(expected_ns(entries, self.short_bytes())).filter(|ns| *ns <= GATHERED_NS)
