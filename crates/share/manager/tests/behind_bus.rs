@@ -77,6 +77,7 @@ fn what_has_come_of_a_task_begins_and_is_told_of_when_the_task_is_closed() {
     for is_behind_bus in [true, false] {
         let (_daemon, client) = daemon(is_behind_bus);
         let event = client.enqueue(Tenant::launch(0, 1, vec![]), &[]);
+        client.enqueue(Tenant::launch(0, 1, vec![]), &[]);
         assert!(client.is_served());
         std::thread::sleep(Duration::from_millis(20));
         assert!(client.is_served(), "whatever was sent would be here");
@@ -92,6 +93,7 @@ fn what_has_come_of_a_task_begins_and_is_told_of_when_the_task_is_closed() {
 fn long_kernels_do_not_begin_before_their_task_is_closed() {
     let (_daemon, client) = daemon(true);
     let event = client.enqueue(Tenant::launch(1, 1, vec![]), &[]);
+    client.enqueue(Tenant::launch(1, 1, vec![]), &[]);
     assert!(client.is_served());
     let closed = now_ns();
     client.send(&Command::Submit, &[]);

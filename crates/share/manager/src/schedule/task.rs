@@ -213,8 +213,14 @@ impl<S: Space> Tenant<S> {
         self.space.registers().map_or(SHORT_BYTES, |rate| (rate / (1_000_000_000 / SHORT_NS)).max(SHORT_BYTES))
     }
 
+    /// Whether what has come of a task may begin before the client closes it. Most tasks of one operation are closed at
+    /// once.
+    pub(crate) fn begins_with(&self, entries: &[Entry<S>]) -> bool {
+        entries.len() > 1 && self.has_board() && self.gathers(entries).is_some()
+    }
+
     /// Whether a task of it would get the board at once, as far as other processes are concerned.
-    pub(crate) fn has_board(&self) -> bool {
+    fn has_board(&self) -> bool {
         self.lease.as_ref().is_none_or(|lease| lease.is_idle())
     }
 

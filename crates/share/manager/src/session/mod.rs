@@ -374,11 +374,7 @@ impl<S: Space> Session<S> {
     /// next.
     pub(crate) fn rest(&mut self) {
         self.run();
-        if !self.task.is_empty()
-            && self.tenant.has_board()
-            && self.dispatcher.is_free()
-            && self.tenant.gathers(&self.task).is_some()
-        {
+        if self.tenant.begins_with(&self.task) && self.dispatcher.is_free() {
             let entries = std::mem::take(&mut self.task);
             self.tenant.keep_replies();
             self.dispatch(entries);
