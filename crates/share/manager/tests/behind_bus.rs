@@ -1,5 +1,5 @@
-//! Boards behind a bus: what keeps them busy while their driver, the manager and the client take some microseconds each.
-//! A paced board shows it: there is no gap between operations that were handed over in time.
+//! Boards behind a bus: what keeps them busy while their driver, the manager and the client take some microseconds
+//! each. A paced board shows it: there is no gap between operations that were handed over in time.
 
 mod common;
 

@@ -1,9 +1,11 @@
-//! Contexts on a device that clients of one tenant use one after the other, where clients have no processes of their own.
+//! Contexts on a device that clients of one tenant use one after the other, where clients have no processes of their
+//! own.
 //!
-//! A GPU's driver takes a tenth of a second and more to make a context, the longer the more there are, one at a time, and
-//! stops at some number (on an H200 with driver 580 at 101 in a process). Programs that start at once mostly end at once:
-//! who waits for a context takes one that another client of the same tenant leaves, if that is there first. Nobody
-//! else's: a kernel may find what was in memory that its context had before.
+//! A GPU's driver takes a tenth of a second and more to make a context, the longer the more there are, one at a time,
+//! and stops at some number (on an H200 with driver 580 at 101 in a process). Programs that start at once mostly end at
+//! once: who waits for a context takes one that another client of the same tenant leaves, if that is there first.
+//! Nobody else's: a kernel may find what was in memory that its context had before.
+
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 

@@ -41,8 +41,8 @@ pub(crate) struct Tenant<S> {
     lease: Option<Arc<dyn LeasedBoard>>,
 }
 
-/// Replies that are not sent yet: until the client has closed its task it waits for none of it, and to be woken for each
-/// part of it would cost both sides more than they gain.
+/// Replies that are not sent yet: until the client has closed its task it waits for none of it, and to be woken for
+/// each part of it would cost both sides more than they gain.
 #[derive(Debug, Default)]
 struct Kept {
     keeps: bool,
