@@ -190,15 +190,15 @@ mod tests {
         let first = board.open_of("", &mine).unwrap();
         let had = first.context.raw() as usize;
         let (makes, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
+        // Nobody else makes one meanwhile.
+        let slow = || {
+            makes.store(true, Ordering::Release);
+            while !is_done.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            Err(Code(opencl_sys::CL_OUT_OF_RESOURCES))
+        };
         std::thread::scope(|scope| {
-            // Nobody else makes one meanwhile.
-            let slow = || {
-                makes.store(true, Ordering::Release);
-                while !is_done.load(Ordering::Acquire) {
-                    std::thread::yield_now();
-                }
-                Err(Code(opencl_sys::CL_OUT_OF_RESOURCES))
-            };
             let slow = scope.spawn(|| board.contexts.take(&other, slow).is_err());
             while !makes.load(Ordering::Acquire) {
                 std::thread::yield_now();
