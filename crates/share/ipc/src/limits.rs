@@ -53,13 +53,23 @@ pub struct Spin {
 impl Spin {
     /// Sleeps at once.
     pub const OFF: Self = Self { us_max: 0 };
+
+    /// Of a client, who waits for kernels, and without a manager would wait in a driver that does not sleep at all.
+    pub(crate) fn of_a_client() -> Self {
+        if has_many_processors() { Self { us_max: 1000 } } else { Self::default() }
+    }
+}
+
+/// Whether a thread that looks is likely to keep nobody from a processor.
+fn has_many_processors() -> bool {
+    std::thread::available_parallelism().is_ok_and(|processors| processors.get() >= 8)
 }
 
 impl Default for Spin {
-    /// Where many processors idle, waking one of them takes longer than most answers do.
+    /// Where many processors idle, waking one of them takes longer than most answers do. Some kernels of a few
+    /// microseconds each make an answer of some hundred.
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { us_max: if processors >= 8 { 80 } else { 20 } }
+        Self { us_max: if has_many_processors() { 300 } else { 20 } }
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct Spinner {
 /// processor each; the last keeps failed tries out of the 99th percentile.
 const PATIENCE: [u32; 2] = [32, 1024];
 
+/// Longest time of looks by calls, in microseconds.
+const CALLS_US: u32 = 80;
+
 impl Spinner {
     /// For one who looks at memory.
     pub(crate) fn new(spin: Spin) -> Self {
@@ -29,7 +32,7 @@ impl Spinner {
     /// For one whose every look is a call of the system. The kernel's half of the connection wants a processor as well:
     /// on two, a thread that looks delays the answer that it waits for.
     pub(crate) fn by_calls(spin: Spin) -> Self {
-        Self::with_processors(spin, 4)
+        Self::with_processors(Spin { us_max: spin.us_max.min(CALLS_US) }, 4)
     }
 
     /// Spins if there are so many processors, else not at all.

@@ -28,7 +28,7 @@ use crate::limits::Spin;
 use crate::tls::{Authorities, Trust};
 
 /// Configuration of a client.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ClientConfig {
     /// Proof of the right to connect, as the server requires it.
     pub token: Token,
@@ -38,6 +38,13 @@ pub struct ClientConfig {
     pub authorities: Option<Authorities>,
     /// Speak plain TCP also beyond this machine, where all on the way can read and change token and data.
     pub insecure: bool,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        let (token, spin, authorities, insecure) = (Token::default(), Spin::of_a_client(), None, false);
+        Self { token, spin, authorities, insecure }
+    }
 }
 
 impl fmt::Debug for ClientConfig {

@@ -28,6 +28,14 @@ pub trait Board: Send + Sync + 'static {
     /// # Errors
     /// The runtime has no room for it.
     fn open(&self, tenant: &str) -> Result<Self::Space, Code>;
+
+    /// The same for a client of `owner`: it may get what another client of the owner's leaves.
+    ///
+    /// # Errors
+    /// As of [`Self::open`].
+    fn open_of(&self, tenant: &str, _owner: &Owner) -> Result<Self::Space, Code> {
+        self.open(tenant)
+    }
 }
 
 /// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that holds the
@@ -198,6 +206,11 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
+    /// Whether the next task must begin by [`Self::begin`], and not while operations of the one before run.
+    fn is_to_begin(&self) -> bool {
+        false
+    }
+
     /// Passes on what has been printed since the last call if this kernel may print, which has ended, and as far as it
     /// can be told from what others have.
     fn printed(&self, _kernel: &Self::Kernel, _pass: &mut dyn FnMut(Printed<'_>)) {}
@@ -229,6 +242,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// for each of them.
     fn settle(&self, _last: &Self::Ticket, _count: usize) {}
 }
+
+/// Whose a client is: one and the same for all clients of a tenant at a time.
+pub type Owner = Arc<dyn std::any::Any + Send + Sync>;
 
 /// The code of boards that have no images.
 const NO_IMAGES: Code = Code(opencl_sys::CL_INVALID_OPERATION);

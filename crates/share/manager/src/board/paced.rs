@@ -38,6 +38,7 @@ pub struct PacedBoard {
     pace: Arc<Pace>,
     /// When the last operation ends, in nanoseconds of our clock.
     free_at: Arc<Mutex<u64>>,
+    is_behind_bus: bool,
 }
 
 impl PacedBoard {
@@ -45,7 +46,13 @@ impl PacedBoard {
     #[must_use]
     pub fn new(name: &str, pace: Pace, like: &BoardInfo) -> Self {
         let info = BoardInfo { name: name.to_owned(), shares_memory: false, registers: false, ..like.clone() };
-        Self { info, pace: Arc::new(pace), free_at: Arc::default() }
+        Self { info, pace: Arc::new(pace), free_at: Arc::default(), is_behind_bus: false }
+    }
+
+    /// The same behind a bus: it can be told of operations before those before them have ended.
+    #[must_use]
+    pub fn behind_bus(self) -> Self {
+        Self { is_behind_bus: true, ..self }
     }
 
     /// An accelerator of this name, described as far as programs need.
@@ -74,7 +81,8 @@ impl Board for PacedBoard {
     }
 
     fn open(&self, _: &str) -> Result<PacedSpace, Code> {
-        Ok(PacedSpace { pace: Arc::clone(&self.pace), free_at: Arc::clone(&self.free_at) })
+        let Self { pace, free_at, is_behind_bus, .. } = self;
+        Ok(PacedSpace { pace: Arc::clone(pace), free_at: Arc::clone(free_at), is_behind_bus: *is_behind_bus })
     }
 }
 
@@ -83,6 +91,7 @@ impl Board for PacedBoard {
 pub struct PacedSpace {
     pace: Arc<Pace>,
     free_at: Arc<Mutex<u64>>,
+    is_behind_bus: bool,
 }
 
 /// A buffer in the host's memory.
@@ -125,6 +134,10 @@ impl Space for PacedSpace {
 
     fn size(buffer: &PacedBuffer) -> u64 {
         lock(&buffer.bytes).len() as u64
+    }
+
+    fn registers(&self) -> Option<u64> {
+        self.is_behind_bus.then_some(self.pace.rate as u64)
     }
 
     fn sub_buffer(&self, _: &Arc<PacedBuffer>, _: u64, _: u64, _: u64, _: Charge) -> Result<PacedBuffer, Code> {

@@ -208,7 +208,7 @@ impl Job for Lease {
     }
 
     /// The worker holds the board until it returns it: if others wait, after a task, or after a slice if it is quick.
-    fn run(self, _: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>) {
+    fn run(self, _: &BoardMetrics, is_quick: bool, _: &mut dyn FnMut() -> Option<Self>) -> (u64, Option<Self>) {
         let Self(holder) = self;
         let mut state = lock(&holder.state);
         state.has_asked = false;

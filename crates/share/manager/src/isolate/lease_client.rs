@@ -64,6 +64,10 @@ impl LeasedBoard for LeaseClient {
         self.page.publish_began(now_ns());
     }
 
+    fn may_go_on(&self) -> bool {
+        self.page.is_busy()
+    }
+
     fn release(&self, metrics: &BoardMetrics) {
         self.publish(metrics, 0);
         if !self.page.change(LeaseState::Busy, LeaseState::Idle) {

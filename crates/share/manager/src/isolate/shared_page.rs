@@ -107,6 +107,11 @@ impl SharedPage {
         self.hold().load(Ordering::Acquire) == LeaseState::Idle as u32
     }
 
+    /// Whether the worker runs a task, and may go on behind it.
+    pub(super) fn is_busy(&self) -> bool {
+        self.hold().load(Ordering::Acquire) == LeaseState::Busy as u32
+    }
+
     /// Changes the state if it is `from`; returns whether it was.
     pub(super) fn change(&self, from: LeaseState, to: LeaseState) -> bool {
         self.hold().compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()

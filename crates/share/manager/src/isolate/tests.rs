@@ -166,7 +166,7 @@ fn a_worker_pays_for_what_others_have_waited() {
     let holder = holder(1, &page);
     let cost_when = |prepare: &dyn Fn()| {
         let lease = holder.request().unwrap();
-        let turn = std::thread::spawn(move || lease.run(&metrics(), false));
+        let turn = std::thread::spawn(move || lease.run(&metrics(), false, &mut || None));
         page.wait();
         std::thread::sleep(Duration::from_millis(20));
         let wanted = Instant::now();
@@ -206,7 +206,7 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
         let start = Instant::now();
         let lease = holder.request().unwrap();
         holder.wanted();
-        let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick).0);
+        let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick, &mut || None).0);
         page.wait();
         (turn, start)
     };
@@ -250,7 +250,7 @@ fn the_board_is_taken_from_a_worker_that_does_not_end() {
     let page = SharedPage::create().unwrap();
     let holder = holder_with(1, &page, Duration::from_millis(100));
     let lease = holder.request().unwrap();
-    let turn = std::thread::spawn(move || lease.run(&metrics(), false));
+    let turn = std::thread::spawn(move || lease.run(&metrics(), false, &mut || None));
     page.wait();
     let start = Instant::now();
     holder.wanted();
@@ -312,7 +312,7 @@ fn a_worker_that_lies_has_used_the_board_while_it_had_it() {
         }
         let lease = holder.request().unwrap();
         let start = Instant::now();
-        let turn = std::thread::spawn(move || lease.run(&metrics(), false));
+        let turn = std::thread::spawn(move || lease.run(&metrics(), false, &mut || None));
         page.wait();
         says();
         for _ in 0..5 {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use opencl_sys::{
@@ -11,11 +12,12 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 
 use super::coherence::is_coherent;
+use super::contexts::Contexts;
 use super::objects::NativeSpace;
 use super::query;
 use super::registration::{LEN as TRIED, Trial, try_out};
 use super::runtime::{Device, Runtime, Table};
-use crate::board::Board;
+use crate::board::{Board, Owner};
 use crate::code::Code;
 
 /// A device of a runtime.
@@ -27,6 +29,8 @@ pub struct NativeBoard {
     is_processor: bool,
     /// If arenas are registered: bytes that it moves in a second from and to them.
     registers: Option<u64>,
+    /// Those of clients that are served in this process.
+    contexts: Arc<Contexts>,
 }
 
 /// Whether clients' arenas are registered with a board's runtime.
@@ -77,7 +81,7 @@ impl NativeBoard {
                 && NativeSpace::new(runtime, Device(device)).is_ok_and(|space| is_coherent(&space)),
             registers: false,
         };
-        Ok(Self { runtime, device: Device(device), info, is_processor, registers: None })
+        Ok(Self { runtime, device: Device(device), info, is_processor, registers: None, contexts: Arc::default() })
     }
 
     /// Whether it is a CPU.
@@ -111,6 +115,11 @@ impl NativeBoard {
         format!(
             "arenas {verdict}; {mib} MiB there and back take {registered} us from registered memory, {plain} us from other"
         )
+    }
+
+    fn prepared(&self, space: NativeSpace) -> NativeSpace {
+        let shares_memory = self.info.shares_memory && self.registers.is_none();
+        space.sharing(shares_memory).registering(self.registers)
     }
 
     /// If arenas are registered: bytes that it moves in a second from and to them.
@@ -153,7 +162,61 @@ impl Board for NativeBoard {
     }
 
     fn open(&self, _: &str) -> Result<NativeSpace, Code> {
-        let shares_memory = self.info.shares_memory && self.registers.is_none();
-        Ok(NativeSpace::new(self.runtime, self.device)?.sharing(shares_memory).registering(self.registers))
+        Ok(self.prepared(NativeSpace::new(self.runtime, self.device)?))
+    }
+
+    fn open_of(&self, _: &str, owner: &Owner) -> Result<NativeSpace, Code> {
+        let lent = self.contexts.take(owner, || NativeSpace::lent(self.runtime, self.device))?;
+        let space = NativeSpace::over(self.runtime, self.device, lent);
+        Ok(self.prepared(space.returning(Arc::clone(&self.contexts), Arc::clone(owner))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::board::{Operation, Space};
+    use crate::native::runtime::installed;
+
+    #[test]
+    fn a_client_works_in_the_context_that_another_one_of_its_tenant_leaves() {
+        let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
+        let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
+        let runtime = Runtime::open(&library).unwrap().remove(0);
+        let board = NativeBoard::all(runtime).unwrap().remove(0);
+        let (mine, other): (Owner, Owner) = (Arc::new(1), Arc::new(2));
+        let first = board.open_of("", &mine).unwrap();
+        let had = first.context.raw() as usize;
+        let (makes, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
+        // Nobody else makes one meanwhile.
+        let slow = || {
+            makes.store(true, Ordering::Release);
+            while !is_done.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            Err(Code(opencl_sys::CL_OUT_OF_RESOURCES))
+        };
+        std::thread::scope(|scope| {
+            let slow = scope.spawn(|| board.contexts.take(&other, slow).is_err());
+            while !makes.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            let next = scope.spawn(|| {
+                let space = board.open_of("", &mine).unwrap();
+                let mut marker = Operation::Marker;
+                let ticket = space.start(&mut marker, false).unwrap();
+                space.finish(ticket, &mut marker).unwrap();
+                space.context.raw() as usize
+            });
+            while board.contexts.waiting() < 2 {
+                std::thread::yield_now();
+            }
+            drop(first);
+            assert_eq!(next.join().unwrap(), had);
+            is_done.store(true, Ordering::Release);
+            assert!(slow.join().unwrap());
+        });
     }
 }

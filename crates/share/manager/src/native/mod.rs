@@ -8,6 +8,7 @@ mod board;
 mod build_queue;
 mod clock;
 mod coherence;
+mod contexts;
 mod handles;
 mod image;
 mod mirror;

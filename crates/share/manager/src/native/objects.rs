@@ -12,12 +12,14 @@ use rackloom_opencl_wire::Image;
 
 use super::build_queue::BuildQueue;
 use super::clock::DeviceClock;
+use super::contexts::{Contexts, Lent};
 use super::handles::{Context, Kernel, Memory, Program, Queue, Sampler};
 use super::mirror::Mirror;
 use super::output::Output;
 use super::printing::Printing;
-use super::runtime::{Device, Runtime, Table, make};
+use super::runtime::{Device, Runtime, Table, call, make};
 use super::svm::Svm;
+use crate::board::Owner;
 use crate::code::Code;
 use crate::quota::Charge;
 
@@ -59,11 +61,34 @@ pub struct NativeSpace {
     pub(super) registers: Option<u64>,
     /// For that alone: giving memory back must not wait for kernels.
     pub(super) registrar: OnceLock<Arc<Queue>>,
+    /// Whether something has failed at the board: a driver may refuse all that follows in the same context.
+    pub(super) has_failed: Arc<AtomicBool>,
+    /// Where its context goes.
+    pub(super) _returns: Option<Returns>,
 }
 
 impl std::fmt::Debug for NativeSpace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("NativeSpace").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// What goes back to those that wait for it when its client has gone.
+#[derive(Debug)]
+pub(super) struct Returns {
+    lent: Option<Lent>,
+    table: Table,
+    has_failed: Arc<AtomicBool>,
+    to: Arc<Contexts>,
+    owner: Owner,
+}
+
+impl Drop for Returns {
+    fn drop(&mut self) {
+        let is_whole = |lent: &Lent| {
+            !self.has_failed.load(Ordering::Relaxed) && call!(self.table, clFinish(lent.queue.raw())).is_ok()
+        };
+        self.to.leave(&self.owner, self.lent.take().filter(is_whole));
     }
 }
 
@@ -148,12 +173,22 @@ pub(super) struct Kinds(pub(super) Vec<Kind>);
 
 impl NativeSpace {
     pub(super) fn new(runtime: Runtime, device: Device) -> Result<Self, Code> {
+        Ok(Self::over(runtime, device, Self::lent(runtime, device)?))
+    }
+
+    /// A new context and its queue.
+    pub(super) fn lent(runtime: Runtime, device: Device) -> Result<Lent, Code> {
         let table = runtime.table();
         let properties = [CL_CONTEXT_PLATFORM, runtime.platform() as isize, 0];
         let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
         let context = Context::new(table, context);
-        let plain = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
-        Ok(Self {
+        let queue = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
+        Ok(Lent { queue, context })
+    }
+
+    pub(super) fn over(runtime: Runtime, device: Device, Lent { queue: plain, context }: Lent) -> Self {
+        let table = runtime.table();
+        Self {
             plain,
             profiling: OnceLock::new(),
             context,
@@ -174,7 +209,25 @@ impl NativeSpace {
             shares_memory: false,
             registers: None,
             registrar: OnceLock::new(),
-        })
+            has_failed: Arc::default(),
+            _returns: None,
+        }
+    }
+
+    /// Its context may be another client's of this owner afterwards.
+    pub(super) fn returning(self, to: Arc<Contexts>, owner: Owner) -> Self {
+        let (table, has_failed) = (self.table, Arc::clone(&self.has_failed));
+        let returns = Returns { lent: self.shared(), table, has_failed, to, owner };
+        Self { _returns: Some(returns), ..self }
+    }
+
+    /// Its context and queue once more.
+    fn shared(&self) -> Option<Lent> {
+        let Self { table, plain, context, .. } = self;
+        call!(table, clRetainContext(context.raw())).ok()?;
+        let context = Context::new(table, context.raw());
+        call!(table, clRetainCommandQueue(plain.raw())).ok()?;
+        Some(Lent { queue: Queue::new(table, plain.raw()), context })
     }
 
     /// The process is the tenant's own, and this is where its kernels print to. On a processor so is its memory.

@@ -56,6 +56,11 @@ impl Output {
         }
     }
 
+    /// Whether the task has printed.
+    pub(crate) fn is_used(&self) -> bool {
+        *lock(&self.read) > 0
+    }
+
     /// Passes on what was printed since the last call, in pieces of at most [`INLINE_MAX`] bytes.
     pub(crate) fn pass(&self, to: &mut dyn FnMut(Printed<'_>)) {
         flush();

@@ -352,6 +352,11 @@ impl Space for NativeSpace {
         }
     }
 
+    fn is_to_begin(&self) -> bool {
+        let wants_times = self.wants_times.load(Ordering::Acquire) && !self.measures();
+        wants_times || self.output.as_ref().is_some_and(Output::is_used)
+    }
+
     fn start(&self, operation: &mut Operation<Self>, closes: bool) -> Result<Ticket, Code> {
         let as_one = self.spares_events.load(Ordering::Relaxed) && !closes;
         self.as_one.store(as_one, Ordering::Relaxed);

@@ -206,6 +206,7 @@ pub(super) fn finish(
         _ => wait(space, &ticket),
     };
     if let Err(code) = waited {
+        space.has_failed.store(true, Ordering::Relaxed);
         if let Operation::Map { buffer, .. } | Operation::Unmap { buffer, .. } = operation {
             buffer.mirror.iter().for_each(Mirror::is_outdated);
         }

@@ -29,8 +29,10 @@ pub(crate) trait Job: Sized {
     }
 
     /// Runs on the board. Returns the nanoseconds to charge its tenant, and the rest of it if its time was over.
-    /// `is_quick`: the tenant returns with its next task sooner than the board could pass to another one.
-    fn run(self, metrics: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>);
+    /// `is_quick`: the tenant returns with its next task sooner than the board could pass to another one. `more` gives
+    /// its tenant's next job while nobody else waits, to run with this one.
+    fn run(self, metrics: &BoardMetrics, is_quick: bool, more: &mut dyn FnMut() -> Option<Self>)
+    -> (u64, Option<Self>);
 }
 
 /// A holder of the board, which may keep it for longer than it needs while nobody else wants it.
@@ -88,6 +90,12 @@ impl<T: Job> Dispatcher<T> {
         self.work.notify_one();
     }
 
+    /// Whether no job runs or waits.
+    pub(crate) fn is_free(&self) -> bool {
+        let state = lock(&self.state);
+        !state.busy && state.scheduler.is_empty()
+    }
+
     /// The main loop of the board's thread.
     pub(crate) fn run(&self) {
         let mut state = lock(&self.state);
@@ -136,7 +144,7 @@ impl<T: Job> Dispatcher<T> {
         drop(state);
         let (cost, mut rest) = {
             let _ends_all = EndsAll;
-            job.run(&self.metrics, is_quick)
+            job.run(&self.metrics, is_quick, &mut || self.more(tenant))
         };
         let mut state = lock(&self.state);
         if let Some(job) = rest.take_if(|job| !job.is_cancelled()) {
@@ -152,6 +160,18 @@ impl<T: Job> Dispatcher<T> {
             state = lock(&self.state);
         }
         state
+    }
+
+    /// The next job of a tenant whose job runs, while nobody else waits.
+    fn more(&self, tenant: TenantId) -> Option<T> {
+        let mut state = lock(&self.state);
+        let job = state.scheduler.pop_more(tenant)?;
+        self.metrics.depth.set(state.scheduler.len() as i64);
+        if job.is_cancelled() {
+            drop(state); // Outside the lock: this releases objects.
+            return None;
+        }
+        Some(job)
     }
 
     /// Drops the jobs of a tenant that is gone; calls `is_gone` under the lock. A job that runs goes on to its end, or

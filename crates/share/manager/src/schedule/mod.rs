@@ -8,3 +8,4 @@ pub mod scheduler;
 pub(crate) mod task;
 mod text;
 pub(crate) mod think_time;
+mod under_way;

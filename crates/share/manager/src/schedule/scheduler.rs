@@ -165,6 +165,18 @@ impl<T> Scheduler<T> {
         Next::Run(tenant, task)
     }
 
+    /// Takes the next task of a tenant whose task runs, if nobody else has one: it runs with that one, and is paid for
+    /// with it.
+    pub fn pop_more(&mut self, tenant: TenantId) -> Option<T> {
+        let flow = self.flows.get_mut(&tenant)?;
+        if flow.tasks.len() < self.waiting {
+            return None;
+        }
+        let (_, task) = flow.tasks.pop_front()?;
+        self.waiting -= 1;
+        Some(task)
+    }
+
     /// Whether [`Self::pop`] would take a task of this tenant.
     #[must_use]
     pub fn is_next(&self, tenant: TenantId, now: u64) -> bool {

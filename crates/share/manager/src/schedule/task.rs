@@ -8,15 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_ipc::Peer;
-use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
+use rackloom_opencl_wire::{EventId, REPLY, Times, now_ns};
 use rackloom_sync::lock;
 
 use super::dispatcher::Job;
 use super::scheduler::{Share, TenantId};
-use super::text::Text;
-use crate::board::{Operation, Sink, Space};
+use super::under_way::UnderWay;
+use crate::board::{Operation, Space};
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
 
@@ -34,11 +33,20 @@ pub(crate) struct Tenant<S> {
     failed: Mutex<BTreeSet<EventId>>,
     /// How the operations ended that have an event with later ones, which may be in another task.
     so_far: Mutex<Option<Result<Times, Code>>>,
+    kept: Mutex<Kept>,
     /// Its session has ended: none of its tasks runs any more.
     gone: AtomicBool,
     metrics: TenantMetrics,
     /// The lease of the board, in a process of its own.
     lease: Option<Arc<dyn LeasedBoard>>,
+}
+
+/// Replies that are not sent yet: until the client has closed its task it waits for none of it, and to be woken for
+/// each part of it would cost both sides more than they gain.
+#[derive(Debug, Default)]
+struct Kept {
+    keeps: bool,
+    replies: Vec<Vec<u8>>,
 }
 
 /// A board that other processes use, too: each task acquires it first.
@@ -48,6 +56,9 @@ pub(crate) trait LeasedBoard: Send + Sync {
 
     /// Waits for the board.
     fn acquire(&self, metrics: &BoardMetrics);
+
+    /// Whether nobody else wants the board, which the task has.
+    fn may_go_on(&self) -> bool;
 
     /// Ends the task; returns the board if others want it. Follows each [`Self::acquire`].
     fn release(&self, metrics: &BoardMetrics);
@@ -101,25 +112,14 @@ const FAILED_MAX: usize = 4096;
 
 /// Longest expected time, in nanoseconds, of a task that the submitting thread runs itself: meanwhile that takes no
 /// messages from its client.
-const SHORT_NS: u64 = 100_000;
+pub(super) const SHORT_NS: u64 = 100_000;
 
 /// Bytes that any board moves in that time.
 const SHORT_BYTES: u64 = 64 * 1024;
 
-/// The same of a task that does nothing but move bytes from or to registered arenas: while it runs, the client copies
-/// what comes next, and the longer it is the less the bus waits between tasks.
-const MOVING_NS: u64 = 250_000;
-
-/// Bytes that a board moves in so many nanoseconds, by how many it moves in a second; no fewer than any board does.
-fn moved(rate: u64, ns: u64) -> u64 {
-    (rate / (1_000_000_000 / ns)).max(SHORT_BYTES)
-}
-
-/// Bytes of the longest task of transfers that the submitting thread runs itself, on a board that moves so many in a
-/// second from and to registered arenas.
-pub(crate) fn longest_transfer(rate: u64) -> u64 {
-    moved(rate, MOVING_NS)
-}
+/// The same on a board behind a bus, and of the tasks that run there as one since they came together: the driver takes
+/// some microseconds to start each operation, during which the board has none, and as long to learn of an end.
+pub(crate) const GATHERED_NS: u64 = 250_000;
 
 impl<S> Tenant<S> {
     pub(crate) fn new(
@@ -133,8 +133,37 @@ impl<S> Tenant<S> {
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (pending, gone) = (AtomicU32::new(0), AtomicBool::new(false));
-        let (failed, so_far) = (Mutex::default(), Mutex::default());
-        Self { id, share, task_ns, space, peer, pending, failed, so_far, gone, metrics, lease }
+        let (failed, so_far, kept) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { id, share, task_ns, space, peer, pending, failed, so_far, kept, gone, metrics, lease }
+    }
+
+    /// A task begins that the client has not closed: it does not wait yet.
+    pub(crate) fn keep_replies(&self) {
+        lock(&self.kept).keeps = true;
+    }
+
+    /// The client has closed its task, and may wait.
+    pub(crate) fn send_kept(&self) {
+        let mut kept = lock(&self.kept);
+        kept.keeps = false;
+        self.send_some(&mut kept);
+    }
+
+    /// Sends replies, or keeps them.
+    pub(super) fn send(&self, replies: &mut Vec<Vec<u8>>) {
+        let mut kept = lock(&self.kept);
+        kept.replies.append(replies);
+        if !kept.keeps {
+            self.send_some(&mut kept);
+        }
+    }
+
+    fn send_some(&self, kept: &mut Kept) {
+        if !kept.replies.is_empty() {
+            // A client that is gone, or does not read, has its channel closed; its session notices.
+            let _ = self.peer.send_all(REPLY, &kept.replies);
+            kept.replies.clear();
+        }
     }
 
     /// Its session has ended.
@@ -142,7 +171,7 @@ impl<S> Tenant<S> {
         self.gone.store(true, Ordering::Relaxed);
     }
 
-    fn remember_failed(&self, event: EventId) {
+    pub(super) fn remember_failed(&self, event: EventId) {
         let mut failed = lock(&self.failed);
         failed.insert(event);
         if failed.len() > FAILED_MAX {
@@ -150,7 +179,7 @@ impl<S> Tenant<S> {
         }
     }
 
-    fn any_failed(&self, events: &[EventId]) -> bool {
+    pub(super) fn any_failed(&self, events: &[EventId]) -> bool {
         !events.is_empty() && {
             let failed = lock(&self.failed);
             events.iter().any(|event| failed.contains(event))
@@ -159,7 +188,7 @@ impl<S> Tenant<S> {
 
     /// Adds how an operation ended to those before it that have the same event; gives how all did, once that
     /// event `ends`.
-    fn gather(&self, ended: Result<Times, Code>, ends: bool) -> Option<Result<Times, Code>> {
+    pub(super) fn gather(&self, ended: Result<Times, Code>, ends: bool) -> Option<Result<Times, Code>> {
         let mut so_far = lock(&self.so_far);
         let all = match so_far.take() {
             None => ended,
@@ -173,15 +202,49 @@ impl<S> Tenant<S> {
     }
 
     /// Whether one of those has failed whose event ends with the next ones.
-    fn fails_so_far(&self) -> bool {
+    pub(super) fn fails_so_far(&self) -> bool {
         matches!(*lock(&self.so_far), Some(Err(_)))
     }
 }
 
 impl<S: Space> Tenant<S> {
-    /// Bytes that its board moves in [`SHORT_NS`].
+    /// Bytes that its board moves in [`SHORT_NS`]; no fewer than any board does.
     fn short_bytes(&self) -> u64 {
-        self.space.registers().map_or(SHORT_BYTES, |rate| moved(rate, SHORT_NS))
+        self.space.registers().map_or(SHORT_BYTES, |rate| (rate / (1_000_000_000 / SHORT_NS)).max(SHORT_BYTES))
+    }
+
+    /// Whether what has come of a task may begin before the client closes it. Most tasks of one operation are closed at
+    /// once.
+    pub(crate) fn begins_with(&self, entries: &[Entry<S>]) -> bool {
+        entries.len() > 1 && self.has_board() && self.gathers(entries).is_some()
+    }
+
+    /// Whether a task of it would get the board at once, as far as other processes are concerned.
+    fn has_board(&self) -> bool {
+        self.lease.as_ref().is_none_or(|lease| lease.is_idle())
+    }
+
+    /// Whether no other process wants the board, which a task of it has.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.lease.as_ref().is_none_or(|lease| lease.may_go_on())
+    }
+
+    /// Whether its board is behind a bus.
+    pub(super) fn is_behind_bus(&self) -> bool {
+        self.space.registers().is_some()
+    }
+
+    /// The expected time of a task, in nanoseconds, if that may run as one with those that come with it.
+    pub(crate) fn gathers(&self, entries: &[Entry<S>]) -> Option<u64> {
+        let alone = |it: &Operation<S>| match it {
+            Operation::Map { .. } | Operation::Unmap { .. } => true,
+            // The network goes on with one while the board moves the next.
+            _ => it.arena().is_none() && it.bytes() > SHORT_BYTES,
+        };
+        if !self.is_behind_bus() || entries.iter().any(|entry| entry.operation.as_ref().is_ok_and(alone)) {
+            return None;
+        }
+        Some(expected_ns(entries, self.short_bytes())).filter(|ns| *ns <= GATHERED_NS)
     }
 }
 
@@ -200,12 +263,16 @@ impl<S: Space> Operation<S> {
     }
 }
 
+/// The expected duration of operations, in nanoseconds, on a board that moves so many bytes in [`SHORT_NS`].
+fn expected_ns<'a, S: Space>(entries: impl IntoIterator<Item = &'a Entry<S>>, short_bytes: u64) -> u64 {
+    let operations = entries.into_iter().filter_map(|entry| entry.operation.as_ref().ok());
+    operations.fold(0, |ns, operation| ns.saturating_add(operation.expected_ns(short_bytes)))
+}
+
 impl<S: Space> Task<S> {
     /// Its expected duration, in nanoseconds.
     fn expected_ns(&self) -> u64 {
-        let short_bytes = self.tenant.short_bytes();
-        let expected = self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok());
-        expected.fold(0, |ns, operation| ns.saturating_add(operation.expected_ns(short_bytes)))
+        expected_ns(&self.entries, self.tenant.short_bytes())
     }
 }
 
@@ -219,33 +286,48 @@ impl<S: Space> Job for Task<S> {
     }
 
     fn is_short(&self) -> bool {
-        if self.tenant.lease.as_ref().is_some_and(|lease| !lease.is_idle()) {
+        if !self.tenant.has_board() {
             return false;
+        }
+        if self.tenant.is_behind_bus() {
+            return self.expected_ns() <= GATHERED_NS;
         }
         let (mut bytes, mut ns) = (0u64, 0u64);
         for operation in self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok()) {
             bytes = bytes.saturating_add(operation.bytes());
             ns = ns.saturating_add(operation.launch_ns());
         }
-        let most = self.tenant.space.registers().filter(|_| ns == 0).map(longest_transfer);
-        bytes <= most.unwrap_or_else(|| self.tenant.short_bytes()) && ns <= SHORT_NS
+        bytes <= SHORT_BYTES && ns <= SHORT_NS
     }
 
     /// Reports the ends of short operations to the client in groups, those of others as they come.
-    fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
+    fn run(mut self, metrics: &BoardMetrics, _: bool, more: &mut dyn FnMut() -> Option<Self>) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
-        let is_short = self.expected_ns() <= SHORT_NS;
-        let mut under_way = UnderWay::new(&tenant, metrics, self.entries.len(), is_short);
+        let expected = self.expected_ns();
+        let mut under_way = UnderWay::new(&tenant, metrics, self.entries.len(), expected);
         let mut count = 0;
         // Board time used so far, plus the expected time of what was handed over.
         let mut taken = 0u64;
         let short_bytes = tenant.short_bytes();
-        let expected = |entry: &Entry<S>| entry.operation.as_ref().map_or(0, |it| it.expected_ns(short_bytes));
-        while let Some(entry) = self.entries.pop_front() {
+        let expected_of = |entry: &Entry<S>| entry.operation.as_ref().map_or(0, |it| it.expected_ns(short_bytes));
+        loop {
+            let Some(entry) = self.entries.pop_front() else {
+                // The board goes on with what has come meanwhile.
+                let may_go_on = under_way.may_go_on() && tenant.task_ns.is_none_or(|limit| taken < limit);
+                let Some(next) = Some(()).filter(|()| may_go_on).and_then(|()| more()) else { break };
+                metrics.task(began.saturating_sub(self.since), now_ns() - began);
+                self = next;
+                under_way.next_task();
+                if tenant.space.is_to_begin() {
+                    under_way.finish();
+                    tenant.space.begin();
+                }
+                continue;
+            };
             if let Some(limit) = tenant.task_ns {
                 // What was handed over cannot be called back, so that is no more than what should end in time, plus one
                 // operation. The time that it really took is known at its end.
@@ -258,10 +340,13 @@ impl<S: Space> Job for Task<S> {
                     }
                 }
             }
-            let ns = expected(&entry);
+            let ns = expected_of(&entry);
             taken = taken.saturating_add(ns);
             count += 1;
-            under_way.start(entry, ns, self.entries.front().map(expected));
+            under_way.start(entry, ns, self.entries.front().map(expected_of));
+            if self.entries.is_empty() {
+                under_way.finish_before();
+            }
         }
         under_way.finish();
         let ended = now_ns();
@@ -270,175 +355,6 @@ impl<S: Space> Job for Task<S> {
         drop(job);
         let rest = (!self.entries.is_empty()).then(|| Self { since: ended, ..self });
         (ended - began, rest)
-    }
-}
-
-/// An operation that was handed to the board and has not ended, or that the board has not taken.
-struct Started<S: Space> {
-    event: EventId,
-    ends: bool,
-    /// Whether it is the last of a group.
-    closes: bool,
-    begun: Result<(S::Ticket, Operation<S>), Code>,
-}
-
-/// Operations of a task that the client has not been told of.
-struct UnderWay<'a, S: Space> {
-    tenant: &'a Tenant<S>,
-    metrics: &'a BoardMetrics,
-    started: Vec<Started<S>>,
-    /// Whether an operation that has an event with the next one has failed.
-    fails: bool,
-    /// Whether all are one group: those of a group are waited for at once, and reported so, for to be woken for each
-    /// takes longer than a short one.
-    is_short: bool,
-    /// Expected time of the group that is open.
-    group_ns: u64,
-    /// Operations that have ended, and still count as pending.
-    ended: u32,
-    /// Replies that the client has not been sent.
-    replies: Vec<Vec<u8>>,
-    text: Text<'a>,
-}
-
-impl<'a, S: Space> UnderWay<'a, S> {
-    fn new(tenant: &'a Tenant<S>, metrics: &'a BoardMetrics, count: usize, is_short: bool) -> Self {
-        let (started, replies, text) = (Vec::with_capacity(count), Vec::new(), Text::new(&tenant.peer));
-        Self { tenant, metrics, started, fails: tenant.fails_so_far(), is_short, group_ns: 0, ended: 0, replies, text }
-    }
-
-    /// Hands an operation of so much expected time to the board; of the one behind it that is `next`.
-    fn start(&mut self, Entry { event, ends, waits, operation }: Entry<S>, ns: u64, next: Option<u64>) {
-        let tenant = self.tenant;
-        // Before its client learns of the end: what is known to have ended is counted.
-        self.metrics.operations.inc();
-        let operation = if self.fails || tenant.any_failed(&waits) {
-            operation.iter().for_each(|operation| tenant.space.skip(operation));
-            Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
-        } else {
-            operation
-        };
-        let closes = !self.is_short && next.is_some_and(|next| self.closes(&operation, ns, next));
-        let begun = operation.and_then(|mut operation| {
-            let ticket = tenant.space.start(&mut operation, closes)?;
-            Ok((ticket, operation))
-        });
-        if begun.is_err() {
-            // What waits for it may be next.
-            tenant.remember_failed(event);
-        }
-        self.fails = !ends && begun.is_err();
-        self.started.push(Started { event, ends, closes, begun });
-    }
-
-    /// Whether an operation is the last of its group.
-    fn closes(&mut self, operation: &Result<Operation<S>, Code>, ns: u64, next: u64) -> bool {
-        self.group_ns = self.group_ns.saturating_add(ns);
-        // The client copies what has come while the next bytes move.
-        let moves = operation.as_ref().is_ok_and(|operation| operation.arena().is_some());
-        let closes = moves || self.group_ns.saturating_add(next) > SHORT_NS;
-        if closes {
-            self.group_ns = 0;
-        }
-        closes
-    }
-
-    /// Waits until all have ended.
-    fn finish(&mut self) {
-        self.tenant.space.flush();
-        let mut group = Vec::new();
-        for one in std::mem::take(&mut self.started) {
-            let closes = one.closes;
-            group.push(one);
-            if closes {
-                self.finish_group(std::mem::take(&mut group));
-            }
-        }
-        self.finish_group(group);
-        self.group_ns = 0;
-        self.fails = self.tenant.fails_so_far();
-    }
-
-    /// The same of a group.
-    fn finish_group(&mut self, group: Vec<Started<S>>) {
-        let space = &self.tenant.space;
-        let mut begun = group.iter().filter_map(|one| one.begun.as_ref().ok());
-        let last = begun.next_back();
-        let before = begun.count();
-        if let Some((last, _)) = last.filter(|_| before > 0) {
-            space.settle(last, before + 1);
-        }
-        for Started { event, ends, begun, .. } in group {
-            let (ended, sink) = match begun {
-                Ok((ticket, mut operation)) => {
-                    let ended = space.finish(ticket, &mut operation);
-                    if let Operation::Launch { kernel, .. } = &operation {
-                        space.printed(kernel, &mut |printed| self.text.send(printed));
-                    }
-                    (ended, self.count(operation))
-                }
-                Err(code) => (Err(code), None),
-            };
-            self.ended += 1;
-            if let Some(all) = self.tenant.gather(ended, ends) {
-                self.tell(event, all, sink);
-            }
-        }
-        self.send();
-    }
-
-    /// Counts the bytes that an operation moved, and lets go what it used, before its client learns of the end: that
-    /// may build a program again whose kernels have ended. Gives the bytes that the client reads.
-    fn count(&self, operation: Operation<S>) -> Option<Sink> {
-        match operation {
-            Operation::Write { from, .. } | Operation::WriteRect { from, .. } | Operation::WriteImage { from, .. } => {
-                self.metrics.bytes_in.inc_by(from.len() as u64);
-                None
-            }
-            Operation::Read { into, .. } | Operation::ReadRect { into, .. } | Operation::ReadImage { into, .. } => {
-                self.metrics.bytes_out.inc_by(into.len() as u64);
-                Some(into)
-            }
-            _ => None,
-        }
-    }
-
-    /// Reports an end to the client.
-    fn tell(&mut self, event: EventId, ended: Result<Times, Code>, sink: Option<Sink>) {
-        let (mut status, times) = match ended {
-            Ok(times) => (opencl_sys::CL_SUCCESS, Some(times)),
-            Err(Code(code)) => (code, None),
-        };
-        let inline = match sink {
-            Some(Sink::Inline(bytes)) => bytes,
-            Some(Sink::Bulk(given)) => {
-                if given.finish().is_err() {
-                    status = opencl_sys::CL_OUT_OF_RESOURCES; // The channel is closed: nobody will read this.
-                }
-                Box::default()
-            }
-            None => Box::default(),
-        };
-        if status < 0 {
-            self.tenant.remember_failed(event);
-            self.metrics.failures.inc();
-        }
-        let tail = if status < 0 { &[][..] } else { &inline };
-        let mut reply = Vec::new();
-        encode_reply(&Reply::Done { event, status, times }, tail, &mut reply);
-        self.replies.push(reply);
-    }
-
-    /// Sends the replies.
-    fn send(&mut self) {
-        // Before the client learns of it: it may send the next ones at once.
-        self.tenant.pending.fetch_sub(std::mem::take(&mut self.ended), Ordering::AcqRel);
-        if self.replies.is_empty() {
-            return;
-        }
-        // A client that is gone, or does not read, has its channel closed; its session notices.
-        let _ = self.tenant.peer.send_all(REPLY, &self.replies);
-        self.replies.clear();
     }
 }
 

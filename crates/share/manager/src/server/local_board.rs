@@ -9,7 +9,7 @@ use rackloom_opencl_wire::{Answer, BoardInfo};
 use crate::access::handshake;
 use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
-use crate::board::Board;
+use crate::board::{Board, Owner};
 use crate::code::Code;
 use crate::quota::Accounts;
 use crate::schedule::dispatcher::Dispatcher;
@@ -53,7 +53,8 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
-        let space = match self.board.open(&name) {
+        let owner: Owner = Arc::clone(&grant.quotas) as _;
+        let space = match self.board.open_of(&name, &owner) {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };

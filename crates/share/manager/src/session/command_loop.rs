@@ -45,7 +45,7 @@ pub(crate) fn attend<S: Space>(mut inbox: Inbox, session: &mut Session<S>, board
             return inbox.farewell(&reason);
         }
         if inbox.is_empty() {
-            session.run();
+            session.rest();
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::board::{Operation, Space};
 use crate::code::Code;
 use crate::quota::{Account, Charge, Purse};
 use crate::schedule::dispatcher::Dispatcher;
-use crate::schedule::task::{Entry, Task, Tenant, longest_transfer};
+use crate::schedule::task::{Entry, GATHERED_NS, Task, Tenant};
 
 /// Most builds that a client may have running and queued.
 const BUILDS_MAX: usize = 64;
@@ -37,7 +37,6 @@ const TASK_MAX: usize = 1024;
 
 /// A session.
 pub(crate) struct Session<S: Space> {
-    tenant: Arc<Tenant<S>>,
     dispatcher: Arc<Dispatcher<Task<S>>>,
     limits: Limits,
     charging: Charging,
@@ -47,32 +46,24 @@ pub(crate) struct Session<S: Space> {
     samplers: Table<S::Sampler>,
     /// The task being gathered.
     task: Vec<Entry<S>>,
-    /// Tasks of transfers that came together, to run as one: so the bus goes on from one to the next.
+    /// Tasks that came together, to run as one: so the board goes on from one to the next.
     together: Together<S>,
     /// The thread that runs builds, one after the other; started by the first.
     builder: Option<SyncSender<BuildJob>>,
+    /// Dropped last: its space may become another client's.
+    tenant: Arc<Tenant<S>>,
 }
 
-/// Transfers that were submitted, and how many bytes they move.
+/// Tasks that were submitted, and how long they should take together, in nanoseconds.
 struct Together<S: Space> {
     entries: Vec<Entry<S>>,
-    bytes: u64,
+    ns: u64,
 }
 
 impl<S: Space> Default for Together<S> {
     fn default() -> Self {
-        Self { entries: Vec::new(), bytes: 0 }
+        Self { entries: Vec::new(), ns: 0 }
     }
-}
-
-/// The bytes that a task moves from and to arenas, if it does nothing else.
-fn transferred<S: Space>(entries: &[Entry<S>]) -> Option<u64> {
-    let one = |entry: &Entry<S>| {
-        let operation = entry.operation.as_ref().ok()?;
-        let moves = !matches!(operation, Operation::Map { .. } | Operation::Unmap { .. });
-        operation.arena().filter(|_| moves).map(|_| operation.bytes())
-    };
-    entries.iter().map(one).sum()
 }
 
 /// What a session's objects are charged to.
@@ -358,26 +349,40 @@ impl<S: Space> Session<S> {
 
     fn submit(&mut self) {
         let entries = std::mem::take(&mut self.task);
-        if !entries.is_empty() {
-            let most = self.tenant.space.registers().map_or(0, longest_transfer);
-            match transferred(&entries) {
-                Some(bytes) if bytes <= most => {
-                    if self.together.bytes + bytes > most {
-                        self.run();
-                    }
-                    self.together.entries.extend(entries);
-                    self.together.bytes += bytes;
-                }
-                _ => {
+        self.tenant.send_kept();
+        if entries.is_empty() {
+            return;
+        }
+        match self.tenant.gathers(&entries) {
+            Some(ns) => {
+                let together = &self.together;
+                if together.ns.saturating_add(ns) > GATHERED_NS || together.entries.len() + entries.len() > TASK_MAX {
                     self.run();
-                    self.dispatch(entries);
                 }
+                self.together.entries.extend(entries);
+                self.together.ns += ns;
+            }
+            None => {
+                self.run();
+                self.dispatch(entries);
             }
         }
     }
 
-    /// Runs what was submitted; call it when all messages that have come are handled.
-    pub(crate) fn run(&mut self) {
+    /// All messages that have come are handled: runs what was submitted. On a board behind a bus that has nothing else
+    /// to do, what has come of a task begins as well: a driver takes longer to start a kernel than a client to send the
+    /// next.
+    pub(crate) fn rest(&mut self) {
+        self.run();
+        if self.tenant.begins_with(&self.task) && self.dispatcher.is_free() {
+            let entries = std::mem::take(&mut self.task);
+            self.tenant.keep_replies();
+            self.dispatch(entries);
+        }
+    }
+
+    /// Runs what was submitted.
+    fn run(&mut self) {
         let Together { entries, .. } = std::mem::take(&mut self.together);
         if !entries.is_empty() {
             self.dispatch(entries);

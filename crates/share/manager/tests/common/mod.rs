@@ -77,6 +77,14 @@ impl Daemon {
         Self::on(manager, terms)
     }
 
+    /// With such a board behind a bus.
+    pub fn behind_bus(pace: Pace) -> Self {
+        let manager = Manager::default();
+        let board = PacedBoard::new("paced", pace, pocl()[0].info()).behind_bus();
+        manager.add(board, Policy::Fair).unwrap();
+        Self::of(manager)
+    }
+
     fn listening(manager: Manager, to: &Endpoint, terms: EndpointLimits) -> Self {
         let mut config = ServerConfig::default();
         let admission = terms.admission.clone();

@@ -240,6 +240,19 @@ fn a_pause_saves_nothing_up() {
     assert!(had[0].abs_diff(had[1]) <= 2, "{had:?}");
 }
 
+#[test]
+fn a_tenant_goes_on_with_its_next_task_while_nobody_else_has_one() {
+    let mut scheduler = Scheduler::new(Policy::Fair);
+    (0..3).for_each(|task| scheduler.push(0, 1, ONE, task));
+    assert_eq!(pop(&mut scheduler, 0), (1, 0));
+    assert_eq!((scheduler.pop_more(1), scheduler.len()), (Some(1), 1));
+    scheduler.push(10, 2, ONE, 9);
+    assert_eq!((scheduler.pop_more(1), scheduler.len()), (None, 2), "another one waits");
+    scheduler.pay(1_000, 1, 1_000);
+    assert_eq!(pop(&mut scheduler, 1_000), (2, 9));
+    assert_eq!(scheduler.pop_more(2), None, "it has no more, and the other has");
+}
+
 proptest! {
     #[test]
     fn each_task_is_taken_once_and_in_its_tenants_order(
