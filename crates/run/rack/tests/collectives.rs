@@ -11,12 +11,12 @@ use rackloom_card::Pace;
 use rackloom_rack::{Kind, Links, LiveRack, Maker, RackError, Removal, Shape, Topology};
 
 /// Model cards of 64 MiB with links, claimed.
-fn rack(count: u16, links: Links) -> (LiveRack, Rack, Vec<MacAddr>) {
+fn rack(count: u16, links: &Links) -> (LiveRack, Rack, Vec<MacAddr>) {
     rack_of(&vec![Kind::Model; count.into()], links, 8960)
 }
 
 /// Cards of these kinds, the same.
-fn rack_of(kinds: &[Kind], links: Links, bulk: u16) -> (LiveRack, Rack, Vec<MacAddr>) {
+fn rack_of(kinds: &[Kind], links: &Links, bulk: u16) -> (LiveRack, Rack, Vec<MacAddr>) {
     let count = kinds.len() as u16;
     let shape = Shape { memory: Some(64 << 20), bulk, seed: 5, pace: Pace::Live, rate: None };
     let topology = Topology::default().with_links(links, count).unwrap();
@@ -47,7 +47,7 @@ fn bytes(words: &[u32]) -> Bytes {
 
 #[test]
 fn four_cards_reduce_a_mebibyte_again_and_again() {
-    let (_cards, rack, macs) = rack(4, Links::Full);
+    let (_cards, rack, macs) = rack(4, &Links::Full);
     let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     for count in [1, 4097, 1 << 18] {
         let inputs: Vec<_> = (0..4).map(|rank| bytes(&words(rank, count))).collect();
@@ -63,7 +63,7 @@ fn four_cards_reduce_a_mebibyte_again_and_again() {
 
 #[test]
 fn cards_pass_on_what_is_for_others_of_their_group_and_no_more() {
-    let (_cards, rack, macs) = rack(4, Links::Ring);
+    let (_cards, rack, macs) = rack(4, &Links::Ring);
     let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     let inputs: Vec<_> = (0..4).map(|rank| bytes(&words(rank, 40_000))).collect();
     let got = comm.run(&sum(K::Alltoall, 10_000), &inputs).unwrap();
@@ -86,7 +86,7 @@ fn cards_pass_on_what_is_for_others_of_their_group_and_no_more() {
 
 #[test]
 fn a_card_that_another_host_has_taken_is_named() {
-    let (cards, rack, macs) = rack(3, Links::Full);
+    let (cards, rack, macs) = rack(3, &Links::Full);
     let comm = Communicator::new(&rack, &macs, Duration::from_millis(300)).unwrap();
     // Another host takes card 2; its link lives.
     let other = Rack::attach(cards.attach("other").unwrap(), RackOptions::default()).unwrap();
@@ -103,7 +103,7 @@ fn a_card_that_another_host_has_taken_is_named() {
 
 #[test]
 fn a_card_that_is_gone_is_named() {
-    let (mut cards, rack, macs) = rack(3, Links::Full);
+    let (mut cards, rack, macs) = rack(3, &Links::Full);
     let comm = Communicator::new(&rack, &macs[..2], Duration::from_secs(60)).unwrap();
     assert!(cards.remove(1, Removal::Yank));
     let inputs = vec![Bytes::new(); 2];
@@ -113,7 +113,7 @@ fn a_card_that_is_gone_is_named() {
 
 #[test]
 fn gateware_says_who_its_neighbours_are_and_names_one_that_is_gone() {
-    let (mut cards, rack, macs) = rack_of(&[Kind::Rtl, Kind::Rtl, Kind::Model], Links::Full, 1472);
+    let (mut cards, rack, macs) = rack_of(&[Kind::Rtl, Kind::Rtl, Kind::Model], &Links::Full, 1472);
     let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     for count in [1, 4097] {
         let inputs: Vec<_> = (0..3).map(|rank| bytes(&words(rank, count))).collect();
@@ -135,17 +135,17 @@ fn gateware_says_who_its_neighbours_are_and_names_one_that_is_gone() {
 
 #[test]
 fn gateware_has_three_links_and_takes_frames_of_its_length() {
-    let (mut cards, ..) = rack_of(&[Kind::Model; 5], Links::Full, 1472);
+    let (mut cards, ..) = rack_of(&[Kind::Model; 5], &Links::Full, 1472);
     assert!(cards.remove(1, Removal::Yank));
     assert!(matches!(cards.add(Kind::Rtl), Err(RackError::TooManyLinks { unit: 1, links: 4, .. })));
-    let (mut cards, ..) = rack(2, Links::Full);
+    let (mut cards, ..) = rack(2, &Links::Full);
     assert!(cards.remove(0, Removal::Yank));
     assert!(matches!(cards.add(Kind::Rtl), Err(RackError::LinkFrames { unit: 0, .. })));
 }
 
 #[test]
 fn an_operation_that_is_ready_runs_again_whatever_ran_between() {
-    let (_cards, rack, macs) = rack(4, Links::Full);
+    let (_cards, rack, macs) = rack(4, &Links::Full);
     let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     let ready = comm.prepare(&sum(K::Allgather, 3), None).unwrap();
     let pair = comm.part(&[2, 1]);
@@ -167,7 +167,7 @@ fn an_operation_that_is_ready_runs_again_whatever_ran_between() {
 
 #[test]
 fn groups_of_a_split_work_beside_each_other() {
-    let (_cards, rack, macs) = rack(4, Links::Full);
+    let (_cards, rack, macs) = rack(4, &Links::Full);
     let comm = Communicator::new(&rack, &macs, Duration::from_secs(60)).unwrap();
     let mut parts = comm.split(&[Some(7), Some(3), Some(7), None], &[1, 0, 0, 0]);
     assert_eq!(parts.len(), 2);
@@ -192,7 +192,7 @@ fn groups_of_a_split_work_beside_each_other() {
 
 #[test]
 fn hosts_that_hold_a_card_each_join_one_group() {
-    let (cards, own, macs) = rack(3, Links::Full);
+    let (cards, own, macs) = rack(3, &Links::Full);
     own.release(&macs, rackloom::Scrub::Keep).wait_all().unwrap();
     let hosts: Vec<_> = (0..3)
         .map(|rank| {

@@ -22,6 +22,10 @@ fn mixed(kinds: [Kind; 2], cards: u16, links: Links, seed: u64, faults: Faults) 
     SimGroup::new(&GroupSpec { cards, kinds, links, memory: 32 << 20, cable: Cable::TEN_GIGABIT, faults, seed })
 }
 
+fn links(text: &str) -> Links {
+    text.parse().unwrap()
+}
+
 fn words(rng: &mut Rng, count: u64) -> Vec<u8> {
     (0..count).flat_map(|_| (rng.next_u64() as u32).to_le_bytes()).collect()
 }
@@ -45,8 +49,8 @@ fn a_group_works_beside_a_load_while_cables_lose_damage_and_delay() {
         let chance = |rng: &mut Rng| if rng.below(2) == 0 { 0.0 } else { rng.below(40) as f64 / 1000.0 };
         let [loss, corrupt, duplicate] = [(); 3].map(|()| chance(&mut rng));
         let faults = Faults { corrupt, duplicate, ..Faults::loss(loss) };
-        let links = [Links::Full, Links::Ring, Links::Torus(2, 2)][rng.below(3) as usize];
-        let mut group = lab(4, links, seed, faults);
+        let links = [Links::Full, Links::Ring, links("torus:2x2")][rng.below(3) as usize].clone();
+        let mut group = lab(4, links.clone(), seed, faults);
         let count = [100, 5000, 40_000][rng.below(3) as usize];
         let inputs: Vec<_> = (0..4).map(|_| words(&mut rng, count)).collect();
         let image = Bytes::from_static(rackloom_builtin_roles::image("ptrans").unwrap());
@@ -78,8 +82,8 @@ fn a_group_works_beside_a_load_while_cables_lose_damage_and_delay() {
 fn operations_take_the_time_of_their_plan() {
     // 1408 bytes of 1500 on the wire, with preamble, check sequence and gap.
     let rate = 1.25e9 * 1408.0 / (1408.0 + 64.0 + 24.0);
-    for (links, cards) in [(Links::Full, 4), (Links::Ring, 6), (Links::Torus(2, 4), 8)] {
-        let mut group = lab(cards, links, 1, Faults::NONE);
+    for (links, cards) in [(Links::Full, 4), (Links::Ring, 6), (links("torus:2x4"), 8), (links("polar-fly:2"), 7)] {
+        let mut group = lab(cards, links.clone(), 1, Faults::NONE);
         for kind in [Does::Broadcast, Does::Allreduce, Does::Allgather, Does::Alltoall, Does::Send { to: 2 }] {
             let mut start_up = 0.0;
             for count in [1, 250_000] {

@@ -131,7 +131,7 @@ fn gateware_ends_well_or_with_a_cause_that_names_who() {
 /// Three cards that know each other, of each mix of kinds.
 fn yards() -> impl Iterator<Item = Yard> {
     [[Kind::Model; 2], [Kind::Rtl; 2], [Kind::Rtl, Kind::Model]].into_iter().map(|kinds| {
-        let mut yard = Yard::new(kinds, 3, Links::Full, 1, 0.0);
+        let mut yard = Yard::new(kinds, 3, &Links::Full, 1, 0.0);
         work::survey(&mut yard).unwrap();
         yard
     })
