@@ -15,7 +15,7 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{table}")?;
         writeln!(f, "Four ranks, 64 MiB:\n{}", rows(&self.operations))?;
-        let some = |row: &&Row| row.bytes.ilog2() % 3 == 0;
+        let some = |row: &&Row| row.bytes.ilog2().is_multiple_of(3);
         let sizes: Vec<_> = self.sizes.iter().filter(some).cloned().collect();
         writeln!(f, "By size:\n{}", rows(&sizes))?;
         writeln!(f, "By ranks:\n{}", rows(&self.growth))?;
