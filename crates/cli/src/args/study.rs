@@ -45,11 +45,11 @@ pub(crate) enum StudyName {
     DiadMultichase(Simulated),
     /// DiAD table I: the six patterns of use, each at work
     DiadFeatures(Simulated),
-    /// OPTWEB figures 10 to 15: operations over a full mesh of links
+    /// OPTWEB figures 10 to 15: operations over a full mesh
     OptwebCollectives(Calculated),
-    /// OPTWEB section 5.3: more cards than links, on up to 4,160 cards
+    /// OPTWEB section 5.3: more cards than links, up to 4,160
     OptwebTopologies(Calculated),
-    /// OPTWEB figure 19: four programs on 16 cards, by a mesh, a torus and a switch
+    /// OPTWEB figure 19: programs on a mesh, a torus and a switch
     OptwebApplications(Calculated),
     /// OPTWEB figures 17 and 18: what a full mesh costs
     OptwebCost(Calculated),
