@@ -45,6 +45,6 @@ mod tests {
         assert!(near(time(Step::Allreduce(gigabyte)), port(2 * gigabyte / 16 * 15)));
         let broadcast = time(Step::Broadcast(gigabyte));
         assert!((port(gigabyte)..port(gigabyte) * 107 / 100).contains(&broadcast), "{broadcast}");
-        assert_eq!(time(Step::Allreduce(8)), 4 * (710_000 + 80), "four doublings of a message");
+        assert_eq!(time(Step::Allreduce(8)), 2 * (710_000 + 150), "a byte to each of 15, and a byte back");
     }
 }
