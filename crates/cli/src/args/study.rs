@@ -49,7 +49,7 @@ pub(crate) enum StudyName {
     OptwebCollectives(Calculated),
     /// OPTWEB section 5.3: more cards than links, up to 4,160
     OptwebTopologies(Calculated),
-    /// OPTWEB figure 19: programs on a mesh, a torus and a switch
+    /// OPTWEB figure 19: programs on mesh, torus and switch
     OptwebApplications(Calculated),
     /// OPTWEB figures 17 and 18: what a full mesh costs
     OptwebCost(Calculated),
