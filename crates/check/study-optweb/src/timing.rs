@@ -116,8 +116,6 @@ struct Rank {
 struct Link {
     put: Begun,
     take: Begun,
-    /// When its last bit has left.
-    free: u64,
     /// When both ends are done with their last message.
     done: [u64; 2],
 }
@@ -190,8 +188,9 @@ impl Run<'_> {
             _ => (timing.setup_ps, timing.migration_ps),
         };
         let asked = if bytes > timing.eager_bytes { take + timing.signal_setup_ps + timing.signal_ps } else { 0 };
-        link.free = (put + setup).max(asked).max(link.free) + timing.link_ps(bytes);
-        let came = (link.free + migration).max(take);
+        // The link is free: who sends the next message has heard of the last one's end.
+        let left = (put + setup).max(asked) + timing.link_ps(bytes);
+        let came = (left + migration).max(take);
         let told = came + timing.signal_setup_ps + timing.signal_ps;
         link.done = [told, came];
         (link.put, link.take) = (None, None);
