@@ -160,7 +160,7 @@ impl Maker<'_> {
     /// together.
     fn blocks(&self) -> Way {
         let (mut routes, mut phase) = (Routes::new(self.group), Phase::default());
-        let together = (self.operation.kind == Kind::Alltoall).then(|| routes.of_all());
+        let together = (self.operation.kind == Kind::Alltoall).then(|| routes.of_all()).flatten();
         let pairs = self.ranks().flat_map(|from| self.ranks().map(move |step| (from, (from + step) % self.size())));
         for (from, to) in pairs.filter(|(from, to)| self.goes(*from, *to)) {
             let length = self.blocks.bytes(from, to);

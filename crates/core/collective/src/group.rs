@@ -48,6 +48,9 @@ pub(crate) struct Routes<'a> {
     load: Vec<Vec<u32>>,
 }
 
+/// Ranks whose ways are chosen together, at most.
+const TOGETHER_MAX: usize = 64;
+
 /// A rank that no way leads to.
 const FAR: u32 = u32::MAX;
 
@@ -113,11 +116,15 @@ impl<'a> Routes<'a> {
         Some(path)
     }
 
-    /// A shortest way from each rank to each, so that links carry alike if all are used.
-    pub(crate) fn of_all(&self) -> Paths {
+    /// A shortest way from each rank to each, so that links carry alike if all are used. `None`: there are so
+    /// many ranks that the search would take seconds.
+    pub(crate) fn of_all(&self) -> Option<Paths> {
+        if self.size() > TOGETHER_MAX {
+            return None;
+        }
         let of = |(from, to): (usize, &Vec<usize>)| to.iter().map(move |to| (from, *to)).collect::<Vec<_>>();
         let graph = Graph::directed(self.size(), self.neighbours.iter().enumerate().flat_map(of));
-        Paths::shortest(&graph).expect("ranks are joined")
+        Paths::shortest(&graph).ok()
     }
 
     /// The first two ranks that no way joins.

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::field::Field;
 use crate::graph::{CARDS_MAX, Graph};
-use crate::paths::Paths;
+use crate::paths::{Paths, PathsError};
 
 mod algebraic;
 mod regular;
@@ -57,6 +57,14 @@ pub enum FamilyError {
         /// What is wrong with its numbers.
         why: &'static str,
     },
+    /// It is too large for a path for each pair.
+    #[error("cannot find paths through {family}")]
+    Paths {
+        /// The arrangement.
+        family: Family,
+        /// The reason.
+        source: PathsError,
+    },
 }
 
 impl Family {
@@ -102,16 +110,14 @@ impl Family {
     /// A shortest path for each pair of its cards: through grids by a rule of their own, which no search betters.
     ///
     /// # Errors
-    /// [`FamilyError::None`]
+    /// [`FamilyError::Paths`]
     pub fn paths(&self, graph: &Graph) -> Result<Paths, FamilyError> {
-        match self {
-            Self::HyperX(sizes) => Ok(Paths::by(graph, |from, to| regular::grid_path(sizes, false, from, to))),
-            Self::Torus(sizes) => Ok(Paths::by(graph, |from, to| regular::grid_path(sizes, true, from, to))),
-            _ => {
-                let apart = |_| FamilyError::None { family: self.clone(), why: "its cards are not all joined" };
-                Paths::shortest(graph).map_err(apart)
-            }
-        }
+        let paths = match self {
+            Self::HyperX(sizes) => Paths::by(graph, |from, to| regular::grid_path(sizes, false, from, to)),
+            Self::Torus(sizes) => Paths::by(graph, |from, to| regular::grid_path(sizes, true, from, to)),
+            _ => Paths::shortest(graph),
+        };
+        paths.map_err(|source| FamilyError::Paths { family: self.clone(), source })
     }
 }
 
@@ -163,7 +169,7 @@ mod tests {
     }
 
     /// Cards, links of a card, and the longest of all shortest paths.
-    fn figures(text: &str) -> (usize, usize, u8) {
+    fn figures(text: &str) -> (usize, usize, u16) {
         let graph = graph(text);
         let rows = graph.rows();
         let longest = (0..graph.cards()).flat_map(|card| graph.distances(card, &rows)).max().unwrap();

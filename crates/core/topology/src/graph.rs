@@ -92,7 +92,7 @@ impl Graph {
     }
 
     /// Links on a shortest path from this card to each. [`APART`]: none leads there.
-    pub(crate) fn distances(&self, from: usize, rows: &[Bits]) -> Vec<u8> {
+    pub(crate) fn distances(&self, from: usize, rows: &[Bits]) -> Vec<u16> {
         let mut distances = vec![APART; self.cards()];
         let mut seen = Bits::new(self.cards());
         let mut front = seen.clone();
@@ -116,7 +116,7 @@ impl Graph {
 }
 
 /// A distance to where no path leads.
-pub(crate) const APART: u8 = u8::MAX;
+pub(crate) const APART: u16 = u16::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,6 @@ pub use bound::bound;
 pub use check::{Checked, ScheduleError, check};
 pub use family::{Family, FamilyError};
 pub use graph::{CARDS_MAX, Graph};
-pub use paths::Paths;
+pub use paths::{Paths, PathsError};
 pub use schedule::{Order, Schedule};
 pub use survey::{Survey, SurveyError};

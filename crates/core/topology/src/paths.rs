@@ -17,6 +17,25 @@ pub struct Paths {
     on: Vec<u16>,
 }
 
+/// Links of all paths together, at most: some hundred megabytes of memory, and fewer slots than can be counted.
+const LINKS_MAX: u32 = 1 << 26;
+
+/// Why there is not a path for each pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathsError {
+    /// No path joins two cards.
+    #[error("no path leads from card {from} to card {to}")]
+    Apart {
+        /// The one.
+        from: usize,
+        /// The other.
+        to: usize,
+    },
+    /// There are too many, or too long ones.
+    #[error("its paths have more than 67,108,864 links in all")]
+    Long,
+}
+
 /// How often paths are looked at again.
 const ROUNDS: usize = 8;
 
@@ -24,8 +43,8 @@ impl Paths {
     /// Paths for all pairs.
     ///
     /// # Errors
-    /// Two cards that no path joins.
-    pub fn shortest(graph: &Graph) -> Result<Self, (usize, usize)> {
+    /// See [`PathsError`].
+    pub fn shortest(graph: &Graph) -> Result<Self, PathsError> {
         let mut choice = Choice::new(graph);
         let pairs = || (0..graph.cards()).flat_map(|from| (0..graph.cards()).map(move |to| (from, to)));
         let mut first = Vec::with_capacity(graph.cards().pow(2) + 1);
@@ -33,7 +52,8 @@ impl Paths {
         for (from, to) in pairs() {
             first.push(end);
             match choice.distance(from, to) {
-                APART => return Err((from, to)),
+                APART => return Err(PathsError::Apart { from, to }),
+                links if end + u32::from(links) > LINKS_MAX => return Err(PathsError::Long),
                 links => end += u32::from(links),
             }
         }
@@ -60,17 +80,20 @@ impl Paths {
 
     /// The paths that a rule says: of each pair the cards behind the first.
     ///
-    /// # Panics
-    /// If they have more links than can be counted.
-    pub fn by(graph: &Graph, path: impl Fn(usize, usize) -> Vec<u16>) -> Self {
+    /// # Errors
+    /// [`PathsError::Long`]
+    pub fn by(graph: &Graph, path: impl Fn(usize, usize) -> Vec<u16>) -> Result<Self, PathsError> {
         let cards = graph.cards();
         let mut paths = Self { cards, first: Vec::with_capacity(cards * cards + 1), on: Vec::new() };
         for (from, to) in (0..cards).flat_map(|from| (0..cards).map(move |to| (from, to))) {
             paths.first.push(paths.on.len() as u32);
             paths.on.extend(path(from, to));
+            if paths.on.len() > LINKS_MAX as usize {
+                return Err(PathsError::Long);
+            }
         }
-        paths.first.push(u32::try_from(paths.on.len()).expect("links of all paths can be counted"));
-        paths
+        paths.first.push(paths.on.len() as u32);
+        Ok(paths)
     }
 
     /// Cards.
@@ -128,9 +151,9 @@ struct Choice<'a> {
     rows: Vec<Bits>,
     /// By card, the cards whose links lead to it.
     columns: Vec<Bits>,
-    distances: Vec<u8>,
+    distances: Vec<u16>,
     /// By place on a path and link: blocks that it carries there.
-    loads: Vec<Vec<u16>>,
+    loads: Vec<Vec<u32>>,
     /// How often all have been looked at.
     round: usize,
 }
@@ -141,13 +164,13 @@ impl<'a> Choice<'a> {
         let rows = graph.rows();
         let mut columns = vec![Bits::new(cards); cards];
         rows.iter().enumerate().for_each(|(from, row)| row.iter().for_each(|to| columns[to].insert(from)));
-        let distances: Vec<u8> = (0..cards).flat_map(|from| graph.distances(from, &rows)).collect();
+        let distances: Vec<u16> = (0..cards).flat_map(|from| graph.distances(from, &rows)).collect();
         let longest = distances.iter().copied().filter(|d| *d != APART).max().unwrap_or(0);
         let loads = vec![vec![0; graph.links()]; longest.into()];
         Self { graph, rows, columns, distances, loads, round: 0 }
     }
 
-    fn distance(&self, from: usize, to: usize) -> u8 {
+    fn distance(&self, from: usize, to: usize) -> u16 {
         self.distances[from * self.graph.cards() + to]
     }
 
@@ -179,11 +202,11 @@ impl<'a> Choice<'a> {
     }
 
     fn forget(&mut self, from: usize, on: &[u16]) {
-        self.count(from, on, u16::MAX);
+        self.count(from, on, u32::MAX);
     }
 
-    /// Adds so much, modulo 65,536, to what the links of a path carry.
-    fn count(&mut self, from: usize, on: &[u16], more: u16) {
+    /// Adds so much, modulo 2^32, to what the links of a path carry.
+    fn count(&mut self, from: usize, on: &[u16], more: u32) {
         let mut at = from;
         for (place, next) in on.iter().map(|next| usize::from(*next)).enumerate() {
             let link = self.link(at, next);
@@ -196,7 +219,7 @@ impl<'a> Choice<'a> {
     /// that the link that carries most matters most.
     fn cost(&self, place: usize, link: usize) -> u64 {
         let all: u64 = self.loads.iter().map(|loads| u64::from(loads[link])).sum();
-        (all + 1).pow(4) + u64::from(self.loads[place][link]).pow(4)
+        (all + 1).saturating_pow(4).saturating_add(u64::from(self.loads[place][link]).saturating_pow(4))
     }
 
     /// The best card between two, and whether it is the only one.
@@ -206,7 +229,7 @@ impl<'a> Choice<'a> {
         if all.peek().is_none() {
             return (first as u16, true);
         }
-        let load = |next: usize| self.cost(0, self.link(from, next)) + self.cost(1, self.link(next, to));
+        let load = |next: usize| self.cost(0, self.link(from, next)).saturating_add(self.cost(1, self.link(next, to)));
         // Among equals each pair begins to look at another, and in each round at another: who changes nothing may make
         // room for who does.
         let turn = (from * 7 + to * 13 + self.round) % self.graph.cards();
@@ -216,7 +239,7 @@ impl<'a> Choice<'a> {
 
     /// The best of all paths of several links: place by place, to each card the one that costs least.
     fn long(&self, from: usize, to: usize, on: &mut [u16]) {
-        let mut layers = vec![vec![(from, 0, 0)]];
+        let mut layers = vec![vec![(from, 0u64, 0)]];
         for place in 0..on.len() {
             let mut layer: Vec<(usize, u64, usize)> = Vec::new();
             for (before, (at, cost, _)) in layers[place].iter().enumerate() {
@@ -224,7 +247,7 @@ impl<'a> Choice<'a> {
                     if usize::from(self.distance(next, to)) + place + 1 != on.len() {
                         continue;
                     }
-                    let cost = cost + self.cost(place, self.link(*at, next));
+                    let cost = (*cost).saturating_add(self.cost(place, self.link(*at, next)));
                     match layer.iter_mut().find(|(card, ..)| *card == next) {
                         Some((_, least, from)) if cost < *least => (*least, *from) = (cost, before),
                         Some(_) => {}
@@ -309,7 +332,17 @@ mod tests {
 
     #[test]
     fn cards_that_nothing_joins_are_told() {
-        assert_eq!(Paths::shortest(&Graph::of(3, [(0, 1)])).unwrap_err(), (0, 2));
+        assert_eq!(Paths::shortest(&Graph::of(3, [(0, 1)])).unwrap_err(), PathsError::Apart { from: 0, to: 2 });
         assert_eq!(Paths::shortest(&Graph::of(1, [])).unwrap().links(), 0);
+    }
+
+    #[test]
+    fn long_rings_have_distances_and_longer_ones_are_refused() {
+        let ring = |n: usize| Graph::of(n, (0..n).map(|a| (a, (a + 1) % n)));
+        let long = ring(520);
+        assert_eq!(long.distances(0, &long.rows()).into_iter().max(), Some(260));
+        assert_eq!(Paths::shortest(&ring(1000)).unwrap_err(), PathsError::Long);
+        let family: Family = "torus:8192".parse().unwrap();
+        assert!(family.paths(&family.graph().unwrap()).is_err());
     }
 }
