@@ -30,14 +30,20 @@ pub(crate) struct RackFile {
     /// The key before, as long as cards and hosts may have that only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     former: Option<String>,
+    /// The seed of the addresses of its cards, if it was drawn for those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
 }
 
 /// The keys of cards, and the hosts that may claim them.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "rackloom.card-keys/1")]
 pub(crate) struct CardFile {
     #[serde(default)]
     generation: u32,
+    /// The seed that gives a rack these cards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
     /// Hosts' numbers, with the generation of their keys.
     hosts: BTreeMap<u16, u32>,
     /// The same of hosts whose keys count no more.
@@ -76,13 +82,18 @@ pub(crate) enum Generations {
 impl RackFile {
     /// A key that nobody has had before.
     pub(crate) fn draw() -> Result<Self> {
-        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None })
+        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None, seed: None })
     }
 
     /// The next generation: a key that comes from no other, so that nothing that was lost leads to it.
     pub(crate) fn next(self) -> Result<Self> {
         let generation = self.generation.checked_add(1).ok_or_else(|| Failure::new("there are no more generations"))?;
-        Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key) })
+        Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key), ..self })
+    }
+
+    /// The same, for cards whose addresses come from this seed.
+    pub(crate) fn of_seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
     }
 
     pub(crate) const fn generation(&self) -> u32 {
@@ -92,7 +103,8 @@ impl RackFile {
     /// The keys of these cards, for hosts with these numbers; a number's generation is 0 unless its key was revoked.
     pub(crate) fn cards(&self, cards: &[MacAddr], hosts: BTreeMap<u16, u32>, which: Generations) -> Result<CardFile> {
         let [newest, former] = self.each(cards, which, |key| *key.reveal())?;
-        Ok(CardFile { generation: self.generation, hosts, revoked: BTreeMap::new(), cards: newest, former })
+        let (generation, seed) = (self.generation, self.seed);
+        Ok(CardFile { generation, seed, hosts, revoked: BTreeMap::new(), cards: newest, former })
     }
 
     /// The keys of a host for these cards.
@@ -119,6 +131,11 @@ impl RackFile {
 }
 
 impl CardFile {
+    /// The seed of the cards' addresses, if the file says it.
+    pub(crate) const fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
     /// The keys of this card.
     pub(crate) fn of(&self, card: MacAddr) -> Result<Keys> {
         let Some(key) = self.cards.get(&card.to_string()) else {

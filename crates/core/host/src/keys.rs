@@ -35,6 +35,13 @@ impl Keys {
         Self { generation, former: if generation > 0 { former } else { BTreeMap::new() }, ..self }
     }
 
+    /// The same for a host that starts again: its claims are counted from this time of day, in nanoseconds, unless that
+    /// is before the time from which they were counted so far.
+    #[must_use]
+    pub fn counting_from(self, time: u64) -> Self {
+        Self { claims_from: self.claims_from.max(time), ..self }
+    }
+
     /// Sessions are encrypted if this says so: then a card that cannot do that is of no use.
     #[must_use]
     pub fn encrypting(self, encrypts: bool) -> Self {
