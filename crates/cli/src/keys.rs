@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rackloom::MacAddr;
 use rackloom_auth::{CardKey, PairKey, RackKey};
 use rackloom_card::{HOSTS_MAX, Keys};
+use rackloom_rack::card_address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -80,9 +81,9 @@ pub(crate) enum Generations {
 }
 
 impl RackFile {
-    /// A key that nobody has had before.
-    pub(crate) fn draw() -> Result<Self> {
-        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None, seed: None })
+    /// A key that nobody has had before, for cards whose addresses come from this seed, or any.
+    pub(crate) fn draw(seed: Option<u64>) -> Result<Self> {
+        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None, seed })
     }
 
     /// The next generation: a key that comes from no other, so that nothing that was lost leads to it.
@@ -91,9 +92,16 @@ impl RackFile {
         Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key), ..self })
     }
 
-    /// The same, for cards whose addresses come from this seed.
-    pub(crate) fn of_seed(self, seed: u64) -> Self {
-        Self { seed: Some(seed), ..self }
+    /// The addresses that were named, or else those of the cards that it was drawn for.
+    pub(crate) fn addresses(&self, named: &[MacAddr]) -> Result<Vec<MacAddr>> {
+        match self.seed {
+            _ if !named.is_empty() => Ok(named.to_vec()),
+            Some(seed) => Ok((0..CARDS_OF_SEED).map(|unit| card_address(seed, unit)).collect()),
+            None => {
+                Err(Failure::new("no addresses of cards are named, and this rack's key is not for cards of a seed")
+                    .help("name them, as `rackloom ls` lists them"))
+            }
+        }
     }
 
     pub(crate) const fn generation(&self) -> u32 {
@@ -188,6 +196,9 @@ impl HostFile {
         Ok(keys.of_generation(self.generation, pairs(&self.former)?))
     }
 }
+
+/// Cards of a rack with a seed that have keys: more than anybody has started.
+pub(crate) const CARDS_OF_SEED: u16 = 1024;
 
 /// Random bytes that nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {

@@ -6,8 +6,10 @@ mod common;
 mod lab;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use common::{Finished, strings, wait_until};
 use lab::{Lab, Up, netns};
@@ -16,18 +18,19 @@ use lab::{Lab, Up, netns};
 const RACK: usize = 0;
 const HOST: usize = 1;
 
+/// A manager that shares the cards on its interface.
+const MANAGER: [&str; 5] = ["manager", "--cards", "eth:eth0", "--listen", "unix:manager"];
+
 /// Where a machine has the keys of its interface.
 fn folder(lab: &Lab, machine: usize) -> PathBuf {
     lab.state(machine).join("rackloom/eth-eth0")
 }
 
-/// The host gets the rack's file for hosts, in its own place.
-fn copy_keys(lab: &Lab) {
-    fs::create_dir_all(folder(lab, HOST)).unwrap();
-    for made in [folder(lab, HOST), lab.state(HOST).join("rackloom")] {
-        fs::set_permissions(made, fs::Permissions::from_mode(0o700)).unwrap();
-    }
-    fs::copy(folder(lab, RACK).join("host.keys"), folder(lab, HOST).join("host.keys")).unwrap();
+/// The file for hosts goes from a folder of keys to its place among another user's state.
+fn copy_keys(from: &Path, state: &Path) {
+    let folder = state.join("rackloom/eth-eth0");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
+    fs::copy(from.join("host.keys"), folder.join("host.keys")).unwrap();
 }
 
 fn serves(lab: &Lab, machine: usize, more: &[&str]) {
@@ -65,13 +68,19 @@ fn a_rack_makes_its_keys_at_first_start_and_serves_only_who_has_them() {
     refuses(&lab.run(HOST, &["load", "vadd"]), &unkeyed);
     refuses(&lab.run(HOST, &["mem", "read", "card0", "2M", "64"]), &unkeyed);
     refuses(&lab.run(HOST, &["load", "vadd", "--insecure-open"]), &["asks for a key"]);
+    refuses(&lab.run(HOST, &MANAGER), &["cannot share cards of eth:eth0"]);
 
     // By the file, by its place, and on the rack's own machine.
     let keys = place.join("host.keys");
     serves(&lab, HOST, &["--key", keys.to_str().unwrap()]);
-    copy_keys(&lab);
+    copy_keys(&place, &lab.state(HOST));
     serves(&lab, HOST, &[]);
     serves(&lab, RACK, &["--net", "virtual:eth-eth0"]);
+    let mut manager = lab.command(HOST, &MANAGER).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(manager.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line == "board 1: Rackloom card 1"), "it has claimed both");
+    common::interrupt(&manager);
+    manager.wait().unwrap();
     refuses(&lab.run(HOST, &["load", "vadd", "--insecure-open"]), &["passes over no keys", "mv "]);
 
     // The same cards and the same keys at the next start, for more cards as well, and for one that is added.
@@ -102,6 +111,13 @@ fn open_cards_are_for_hosts_that_name_the_danger_and_have_no_keys() {
     let aside = lab.state(RACK).join("aside");
     fs::rename(folder(&lab, RACK), &aside).unwrap();
     let _open: Up = lab.up(RACK, &["--cards", "1", "--seed", &seed, "--insecure-open"]);
+    // A host with the rack's keys hears that the card asks for none. It takes its time to give up; others go on.
+    let kept = lab.files.path("kept");
+    fs::create_dir(&kept).unwrap();
+    copy_keys(&aside, &kept);
+    let mut deceived = lab.command(HOST, &["load", "vadd"]);
+    deceived.env("XDG_STATE_HOME", &kept).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let deceived = deceived.spawn().unwrap();
     let ls = lab.run(HOST, &["ls"]);
     assert!(ls.code == 0 && !ls.stdout.contains("need a key"), "{ls:?}");
 
@@ -112,11 +128,8 @@ fn open_cards_are_for_hosts_that_name_the_danger_and_have_no_keys() {
     refuses(&lab.run(HOST, &read), &["have no tags", "--insecure-open"]);
     refuses(&lab.run(HOST, &[&read[..], &["--insecure-open"]].concat()), &["does not answer strangers"]);
 
-    fs::rename(aside, folder(&lab, RACK)).unwrap();
-    copy_keys(&lab);
-    let load = ["load", "vadd", "--timeout", "5s"];
-    refuses(&lab.run(HOST, &load), &["the card and this host have other keys, or the card has none"]);
-    refuses(&lab.run(HOST, &[&load[..], &["--insecure-open"]].concat()), &["passes over no keys"]);
+    let deceived = Finished::of(deceived.wait_with_output().unwrap());
+    refuses(&deceived, &["has not answered a claim under its key", "a stranger who poses as it"]);
 }
 
 #[test]
@@ -136,7 +149,7 @@ fn keys_that_are_spoilt_or_cannot_be_written_never_make_a_rack_open() {
 
     let up = ["up", "--cards", "1", "--for", "1ms"];
     assert_eq!(lab.run(RACK, &up).code, 0);
-    copy_keys(&lab);
+    copy_keys(&folder(&lab, RACK), &lab.state(HOST));
     for (machine, name, command) in [(RACK, "cards.keys", &up[..]), (HOST, "host.keys", &["ls"])] {
         let file = folder(&lab, machine).join(name);
         let whole = fs::read(&file).unwrap();

@@ -185,16 +185,17 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Unencrypted { .. } => {
             Some("choose other cards with --card, or omit --encrypt: then whoever hears the network reads all of it")
         }
-        OpError::NoKey { .. } => Some("omit --key to use cards without keys"),
+        OpError::NoKey { .. } => Some("ask the operator of its rack for this host's keys, by `rackloom key host`"),
         OpError::KeyIgnored { generation: Some(_), .. } => {
             Some("ask the rack's operator for this host's keys of that generation, by `rackloom key host`")
         }
         OpError::Refused { code: ErrorCode::KeyRevoked, .. } => {
             Some("ask the rack's operator for the host's next keys: `rackloom key host` with --host N.GENERATION")
         }
-        OpError::KeyIgnored { .. } => {
-            Some("omit --key if the card has none; `rackloom info` counts claims with a wrong tag as auth_wrong")
-        }
+        OpError::KeyIgnored { .. } => Some(
+            "`rackloom info` counts claims with a wrong tag as auth_wrong; if it counts none, the card has no key, or is \
+                 a stranger who poses as it: omit --key only if you know which",
+        ),
         OpError::Absurd { .. } => Some("check that card; the others do not wait for it"),
         OpError::OutOfStep { .. } => Some("claim the card again; if this happens again, restart it"),
         OpError::Kernel { .. } => {

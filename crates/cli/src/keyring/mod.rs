@@ -13,8 +13,8 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rackloom::{MacAddr, Net};
-use rackloom_rack::{card_address, segment_of};
+use rackloom::Net;
+use rackloom_rack::segment_of;
 use serde::de::DeserializeOwned;
 
 use self::private::Private;
@@ -40,8 +40,6 @@ pub(crate) struct Held {
     _folder: Private,
 }
 
-/// Units that the files have keys for: more than a switch of a rack has ports.
-const CARDS: u16 = 1024;
 /// The number of the host whose keys the folder has.
 const HOST: u16 = 1;
 
@@ -148,8 +146,8 @@ impl Keyring {
         let put = || {
             let folder = Private::make(&part)?;
             let seed = seed.map_or_else(|| keys::random().map(u32::from_le_bytes).map(u64::from), Ok)?;
-            let cards: Vec<MacAddr> = (0..CARDS).map(|unit| card_address(seed, unit)).collect();
-            let rack = RackFile::draw()?.of_seed(seed);
+            let rack = RackFile::draw(Some(seed))?;
+            let cards = rack.addresses(&[])?;
             let which = Generations::Newest;
             keys::write(&part.join(RACK_KEY), &rack)?;
             keys::write(&part.join(CARD_KEYS), &rack.cards(&cards, BTreeMap::from([(HOST, 0)]), which)?)?;

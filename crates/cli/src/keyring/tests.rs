@@ -1,7 +1,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
+use rackloom_rack::card_address;
+
 use super::*;
+use crate::keys::CARDS_OF_SEED;
 
 fn at(state: &Path, net: &str) -> Option<Keyring> {
     Keyring::under(state.to_owned(), &net.parse().unwrap())
@@ -50,12 +53,12 @@ fn keys_are_made_once_and_found_again() {
     assert!(!second.are_new && second.cards.seed() == Some(seed));
     // Both files are of the same cards.
     let host = keyring.host().unwrap().unwrap().keys().unwrap();
-    assert_eq!(host.cards().count(), usize::from(CARDS));
-    for unit in [0, CARDS - 1] {
+    assert_eq!(host.cards().count(), usize::from(CARDS_OF_SEED));
+    for unit in [0, CARDS_OF_SEED - 1] {
         let card = card_address(seed, unit);
         assert!(second.cards.of(card).is_ok() && host.cards().any(|known| known == card));
     }
-    let said = why(second.cards.of(card_address(seed, CARDS)).map(|_| ()));
+    let said = why(second.cards.of(card_address(seed, CARDS_OF_SEED)).map(|_| ()));
     assert!(said.contains("the file of keys has none for"), "{said}");
     let other = at(state.path(), "eth:eth1").unwrap().cards(Some(7)).unwrap();
     assert!(other.are_new && other.cards.seed() == Some(7), "another interface has keys of its own");

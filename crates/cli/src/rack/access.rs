@@ -38,7 +38,17 @@ impl Access {
         kinds: &[CardCount],
         cables: &Topology,
     ) -> Result<Self> {
-        let keyring = Keyring::of(net);
+        Self::decide(Keyring::of(net), net, args, insecure_open, kinds, cables)
+    }
+
+    fn decide(
+        keyring: Option<Keyring>,
+        net: &Net,
+        args: &Up,
+        insecure_open: bool,
+        kinds: &[CardCount],
+        cables: &Topology,
+    ) -> Result<Self> {
         if let (false, Some(far)) = (insecure_open, cables.networks().find(|far| far.interface().is_some())) {
             let what = format!("a cable leads to {far}, and frames of ports other than port 0 have no tags");
             return Err(Failure::new(what).help(DANGER));
@@ -56,16 +66,15 @@ impl Access {
         let is_gateware = kinds.iter().any(|asked| asked.kind == Kind::Rtl);
         if is_gateware && (!cables.links().is_empty() || cables.host_port().is_some()) {
             let what = format!(
-                "cards on interface {interface} have keys, and those of kind rtl have neither links nor a \
-                                host behind them beside a key"
+                "cards on interface {interface} have keys, and those of kind rtl have neither links nor a host behind \
+                 them beside a key"
             );
             return Err(Failure::new(what).help(format!("use model cards; or {DANGER}")));
         }
         let none = || {
-            Failure::new(
-                "there is no place for the keys of this rack: neither XDG_STATE_HOME nor HOME is an absolute path",
-            )
-            .help(format!("set one of them; or give keys with --keys FILE; or {DANGER}"))
+            let what =
+                "there is no place for the keys of this rack: neither XDG_STATE_HOME nor HOME is an absolute path";
+            Failure::new(what).help(format!("set one of them; or give keys with --keys FILE; or {DANGER}"))
         };
         keyring.map(Self::Kept).ok_or_else(none)
     }
