@@ -110,7 +110,8 @@ fn open_cards_are_for_hosts_that_name_the_danger_and_have_no_keys() {
     // The stranger is another machine: he has none of the keys.
     let aside = lab.state(RACK).join("aside");
     fs::rename(folder(&lab, RACK), &aside).unwrap();
-    let _open: Up = lab.up(RACK, &["--cards", "1", "--seed", &seed, "--insecure-open"]);
+    let open: Up = lab.up(RACK, &["--cards", "1", "--seed", &seed, "--insecure-open"]);
+    wait_until("the rack to warn", || open.said().contains("whoever is on the network of eth:eth0 can take these"));
     // A host with the rack's keys hears that the card asks for none. It takes its time to give up; others go on.
     let kept = lab.files.path("kept");
     fs::create_dir(&kept).unwrap();

@@ -19,10 +19,10 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
 use crate::Error;
 use crate::batch::Batch;
-use crate::claims::needs_keys;
 use crate::desk::{DATA, Desks};
 use crate::entropy::random_mac;
 use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
+use crate::exposure::needs_keys;
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::options::RackOptions;
 use crate::pending::{Completer, Pending};

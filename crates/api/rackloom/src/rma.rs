@@ -11,8 +11,8 @@ use rackloom_node::Instant;
 use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
 
-use crate::claims::needs_keys;
 use crate::entropy::random_mac;
+use crate::exposure::needs_keys;
 use crate::pending::Pending;
 use crate::{Error, RmaError};
 

@@ -94,8 +94,12 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         let cards: Vec<_> = kinds.iter().map(|asked| in_words(*asked, args.memory)).collect();
         format!("{} are up on {net}", cards.join(" and "))
     });
-    if let Some(said) = keys.in_words() {
-        cx.ui.say(said);
+    match keys.in_words() {
+        Some(said) => cx.ui.say(said),
+        None if net.interface().is_some() && keys.cards().is_none() => {
+            cx.ui.warn(format!("whoever is on the network of {net} can take these cards over and forge their results"));
+        }
+        None => {}
     }
     for nic in nics(&rack) {
         cx.ui.say(format!("{} is the interface of a host behind {}, {}", nic.interface, nic.card, nic.mac));

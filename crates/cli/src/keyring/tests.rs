@@ -1,3 +1,5 @@
+//! The folder of an interface's keys, whatever becomes of it.
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 

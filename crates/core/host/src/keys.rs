@@ -75,3 +75,15 @@ impl Keys {
         self.claims_from
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_starts_again_counts_no_claim_as_one_before() {
+        let keys = Keys::new(1, BTreeMap::new(), 5);
+        assert_eq!(keys.clone().counting_from(9).claims_from(), 9);
+        assert_eq!(keys.counting_from(3).claims_from(), 5, "also where the clock was set back");
+    }
+}
