@@ -87,6 +87,10 @@ pub(crate) struct Global {
     /// claims of such hosts only
     #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
     pub(crate) encrypt: bool,
+    /// Run without keys on an interface. Whoever is on its network can then take cards over, read what is on them and
+    /// forge results
+    #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
+    pub(crate) insecure_open: bool,
     /// The policy of signed images: with `up`, cards run no others; with other commands, this host sends no others
     #[arg(long, global = true, env = "RACKLOOM_SIGNERS", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = groups::EVERYWHERE)]
@@ -221,6 +225,10 @@ pub(crate) enum Command {
 pub(crate) const ENVIRONMENT: &str = "\
 RACKLOOM_NET    the network segment, unless --net names one
 RACKLOOM_KEY    the file with this host's keys, unless --key names one
+XDG_STATE_HOME  in rackloom/eth-INTERFACE there, or else in ~/.local/state, are the keys of
+                the rack on that interface
+RACKLOOM_INSECURE_OPEN  if set and neither empty nor 0: programs with the C libraries run
+                without keys on interfaces, as commands do with --insecure-open
 RACKLOOM_SIGNERS  the policy of signed images, unless --signers names one
 RACKLOOM_RUN    directory of the virtual segments' sockets; it must be yours alone (mode
                 700). Default: $XDG_RUNTIME_DIR/rackloom, or /tmp/rackloom-UID

@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rackloom::{ClaimOptions, Error, MacAddr, PATIENCE, Policy, Rack, RackOptions, WireHealth};
+use rackloom::{ClaimOptions, Error, Keys, MacAddr, Net, PATIENCE, Policy, Rack, RackOptions, WireHealth};
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
 use crate::holder::{self, Holder};
-use crate::keys::{self, HostFile};
+use crate::keyring::{self, Keyring};
+use crate::keys::HostFile;
 use crate::signers;
 use crate::ui::Ui;
 
@@ -30,21 +31,28 @@ impl Context {
 
     /// Connects to the segment that the user named.
     pub(crate) fn connect(&self) -> Result<Rack> {
-        let keys = match &self.global.key {
-            Some(file) => Some(keys::read::<HostFile>(file)?.keys()?.encrypting(self.global.encrypt)),
-            None if self.global.encrypt => {
-                return Err(
-                    Failure::new("without keys nothing can be encrypted").help("give this host's with --key FILE")
-                );
-            }
-            None => None,
-        };
+        let keys = self.keys(&self.global.net)?;
         let (deadline, policy) = (self.global.timeout, self.policy()?);
-        let options = RackOptions { deadline, jumbo: true, keys, policy, ..RackOptions::default() };
+        let insecure_open = self.global.insecure_open;
+        let options = RackOptions { deadline, jumbo: true, keys, insecure_open, policy, ..RackOptions::default() };
         let rack = Rack::connect(&self.global.net, options)?;
         let holder = Holder::tell(&self.global.net, rack.mac());
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).push((rack.wire_health(), holder));
         Ok(rack)
+    }
+
+    /// This host's keys on a network: those that the user has named, or those of the interface. If there are any,
+    /// nothing but a user who takes them away makes this host go on without.
+    pub(crate) fn keys(&self, net: &Net) -> Result<Option<Keys>> {
+        let encrypt = self.global.encrypt;
+        let file = keyring::of_host(Keyring::of(net), self.global.key.as_deref(), self.global.insecure_open)?;
+        match file {
+            Some(file) => Ok(Some(HostFile::keys(&file)?.encrypting(encrypt))),
+            None if encrypt => {
+                Err(Failure::new("without keys nothing can be encrypted").help("give this host's with --key FILE"))
+            }
+            None => Ok(None),
+        }
     }
 
     /// Who may sign images for which cards, if the user cares.

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rackloom::MacAddr;
 use rackloom_auth::{CardKey, PairKey, RackKey};
 use rackloom_card::{HOSTS_MAX, Keys};
+use rackloom_rack::card_address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -30,14 +31,20 @@ pub(crate) struct RackFile {
     /// The key before, as long as cards and hosts may have that only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     former: Option<String>,
+    /// The seed of the addresses of its cards, if it was drawn for those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
 }
 
 /// The keys of cards, and the hosts that may claim them.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "rackloom.card-keys/1")]
 pub(crate) struct CardFile {
     #[serde(default)]
     generation: u32,
+    /// The seed that gives a rack these cards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
     /// Hosts' numbers, with the generation of their keys.
     hosts: BTreeMap<u16, u32>,
     /// The same of hosts whose keys count no more.
@@ -74,15 +81,27 @@ pub(crate) enum Generations {
 }
 
 impl RackFile {
-    /// A key that nobody has had before.
-    pub(crate) fn draw() -> Result<Self> {
-        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None })
+    /// A key that nobody has had before, for cards whose addresses come from this seed, or any.
+    pub(crate) fn draw(seed: Option<u64>) -> Result<Self> {
+        Ok(Self { key: hex(&random::<16>()?), generation: 0, former: None, seed })
     }
 
     /// The next generation: a key that comes from no other, so that nothing that was lost leads to it.
     pub(crate) fn next(self) -> Result<Self> {
         let generation = self.generation.checked_add(1).ok_or_else(|| Failure::new("there are no more generations"))?;
-        Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key) })
+        Ok(Self { key: hex(&random::<16>()?), generation, former: Some(self.key), ..self })
+    }
+
+    /// The addresses that were named, or else those of the cards that it was drawn for.
+    pub(crate) fn addresses(&self, named: &[MacAddr]) -> Result<Vec<MacAddr>> {
+        match self.seed {
+            _ if !named.is_empty() => Ok(named.to_vec()),
+            Some(seed) => Ok((0..CARDS_OF_SEED).map(|unit| card_address(seed, unit)).collect()),
+            None => {
+                Err(Failure::new("no addresses of cards are named, and this rack's key is not for cards of a seed")
+                    .help("name them, as `rackloom ls` lists them"))
+            }
+        }
     }
 
     pub(crate) const fn generation(&self) -> u32 {
@@ -92,7 +111,8 @@ impl RackFile {
     /// The keys of these cards, for hosts with these numbers; a number's generation is 0 unless its key was revoked.
     pub(crate) fn cards(&self, cards: &[MacAddr], hosts: BTreeMap<u16, u32>, which: Generations) -> Result<CardFile> {
         let [newest, former] = self.each(cards, which, |key| *key.reveal())?;
-        Ok(CardFile { generation: self.generation, hosts, revoked: BTreeMap::new(), cards: newest, former })
+        let (generation, seed) = (self.generation, self.seed);
+        Ok(CardFile { generation, seed, hosts, revoked: BTreeMap::new(), cards: newest, former })
     }
 
     /// The keys of a host for these cards.
@@ -119,6 +139,11 @@ impl RackFile {
 }
 
 impl CardFile {
+    /// The seed of the cards' addresses, if the file says it.
+    pub(crate) const fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
     /// The keys of this card.
     pub(crate) fn of(&self, card: MacAddr) -> Result<Keys> {
         let Some(key) = self.cards.get(&card.to_string()) else {
@@ -171,6 +196,9 @@ impl HostFile {
         Ok(keys.of_generation(self.generation, pairs(&self.former)?))
     }
 }
+
+/// Cards of a rack with a seed that have keys: more than anybody has started.
+pub(crate) const CARDS_OF_SEED: u16 = 1024;
 
 /// Random bytes that nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {

@@ -18,6 +18,7 @@ mod hold;
 mod holder;
 mod images;
 mod interrupt;
+mod keyring;
 mod keys;
 mod npy;
 mod opencl_loader;

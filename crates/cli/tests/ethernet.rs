@@ -3,81 +3,25 @@
 //! Needs root; without it the tests are skipped with a message.
 
 mod common;
+mod lab;
 
-#[path = "../../run/live/tests/netns/mod.rs"]
-mod netns;
-
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Burn, Finished, Matrix, Rack, parse, strings, wait_until};
-use netns::Namespace;
+use common::{Burn, Finished, Matrix, parse, strings, wait_until};
+use lab::{Lab, netns};
 
-/// Machines on a bridge.
-struct Lab {
-    files: Rack,
-    bridge: Namespace,
-    machines: Vec<Namespace>,
-}
-
-impl Lab {
-    fn new(machines: usize, mtu: u32) -> Self {
-        let bridge = Namespace::new();
-        bridge.ip(&["link", "add", "br0", "mtu", &mtu.to_string(), "type", "bridge"]);
-        bridge.ip(&["link", "set", "br0", "up"]);
-        let mut lab = Self { files: Rack::none(), bridge, machines: Vec::new() };
-        for n in 0..machines {
-            let machine = Namespace::new();
-            let end = format!("b{n}");
-            machine.veth("eth0", &lab.bridge, &end, mtu);
-            lab.bridge.ip(&["link", "set", &end, "master", "br0"]);
-            lab.machines.push(machine);
-        }
-        lab
-    }
-
-    /// A command on one of the machines, each of which has its own directory of sockets.
-    fn command(&self, machine: usize, args: &[&str]) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", self.machines[machine].name(), env!("CARGO_BIN_EXE_rackloom")]);
-        command.args(args).args(["--net", "eth:eth0"]).current_dir(self.files.dir.path());
-        command.env("RACKLOOM_RUN", self.files.path(&format!("run{machine}"))).stdin(Stdio::null());
-        command
-    }
-
-    fn json(&self, machine: usize, args: &[&str]) -> serde_json::Value {
-        let done = Finished::of(self.command(machine, args).arg("--json").output().unwrap());
-        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
-        parse(&done.stdout)
-    }
-
-    fn up(&self, machine: usize, cards: &str) -> Up {
-        let mut command = self.command(machine, &["up", "--clocked", "--cards", cards]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.contains("up on eth:eth0"), "{line:?}");
-        Up(child)
-    }
-}
-
-/// A rack's process; it ends with the test.
-struct Up(Child);
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Cards without keys: the host's are of one rack, and these are two.
+fn up(lab: &Lab, machine: usize, cards: &str) -> lab::Up {
+    lab.up(machine, &["--clocked", "--cards", cards, "--insecure-open"])
 }
 
 fn a_matrix_is_transposed_by_all(mtu: u32) {
     let lab = Lab::new(3, mtu);
-    let _racks = [lab.up(0, "3"), lab.up(1, "1")];
+    let _racks = [up(&lab, 0, "3"), up(&lab, 1, "1")];
     let host = 2;
     assert_eq!(lab.json(host, &["ls"])["cards"].as_array().unwrap().len(), 4);
-    let load = lab.json(host, &["load", "ptrans"]);
+    let load = lab.json(host, &["load", "ptrans", "--insecure-open"]);
     assert!(load["cards"].as_array().unwrap().iter().all(|c| c["ok"] == true), "{load}");
 
     // While the job runs, a card of one rack goes and another rack gets one more.
@@ -85,6 +29,7 @@ fn a_matrix_is_transposed_by_all(mtu: u32) {
     a.save(&lab.files.path("a.npy"));
     b.save(&lab.files.path("b.npy"));
     let args = ["run", "ptrans", "a.npy", "b.npy", "-o", "c.npy", "--tile", "i=32", "--tile", "j=32", "--json"];
+    let args = [&args[..], &["--insecure-open"]].concat();
     let run = lab.command(host, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     lab.json(0, &["card", "rm", "card2"]);
     lab.json(1, &["card", "add"]);
@@ -104,17 +49,22 @@ fn a_matrix_is_transposed_by_all(mtu: u32) {
 /// plugged into the bridge, and that rack's power fails.
 fn a_rack_that_comes_makes_a_run_end_sooner() {
     let lab = Lab::new(3, 9000);
-    let _first = lab.up(0, "1");
+    let _first = up(&lab, 0, "1");
     let host = 2;
     let work = Burn::save(&lab.files);
-    lab.json(host, &["load", "burn"]);
+    lab.json(host, &["load", "burn", "--insecure-open"]);
     let begun = Instant::now();
-    let run = lab.command(host, &Burn::RUN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let run = lab
+        .command(host, &[&Burn::RUN[..], &["--insecure-open"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     wait_until("the card to run", || {
         strings(&lab.json(host, &["ls"])["cards"], "state").iter().any(|state| state == "running")
     });
     lab.json(0, &["card", "add", "2"]);
-    let second = lab.up(1, "2");
+    let second = up(&lab, 1, "2");
     std::thread::sleep(Duration::from_millis(300));
     drop(second); // Killed, as by a power failure: no goodbye.
     let done = Finished::of(run.wait_with_output().unwrap());

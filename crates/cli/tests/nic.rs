@@ -47,6 +47,7 @@ impl Lab {
     fn on(&self, host: usize, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.hosts[host].name(), program]).args(args).stdin(Stdio::null());
+        command.env("XDG_STATE_HOME", self.rack.path("state"));
         command
     }
 

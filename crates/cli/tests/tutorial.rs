@@ -86,13 +86,22 @@ fn the_guide_to_keys_works() {
     works("docs/src/guides/keys.md", 25);
 }
 
-/// It makes namespaces, which stay if a command of it fails.
 #[test]
 fn the_guide_to_hosts_behind_cards_works() {
+    works_with_namespaces("docs/src/guides/nic.md", 15, ["rlhost0", "rlhost1"]);
+}
+
+#[test]
+fn the_guide_to_real_networks_works() {
+    works_with_namespaces("docs/src/guides/real-network.md", 15, ["rlrack", "rlhost"]);
+}
+
+/// The same for a page that makes namespaces, which would stay if a command of it fails.
+fn works_with_namespaces(page: &str, commands: usize, namespaces: [&str; 2]) {
     if netns::permitted() {
-        let remove = || ["rlhost0", "rlhost1"].map(|name| Command::new("ip").args(["netns", "del", name]).output());
+        let remove = || namespaces.map(|name| Command::new("ip").args(["netns", "del", name]).output());
         let _ = remove();
-        let result = std::panic::catch_unwind(|| works("docs/src/guides/nic.md", 15));
+        let result = std::panic::catch_unwind(|| works(page, commands));
         let _ = remove();
         result.unwrap();
     }

@@ -7,7 +7,8 @@
  * most. Child processes do not have the memory. What was not synced when the process ends is lost.
  *
  * The environment names the network (RACKLOOM_NET, as for the command) and this process's address as a node, where a
- * window is for one alone (RACKLOOM_NODE). Functions may be called from any thread.
+ * window is for one alone (RACKLOOM_NODE). On an interface, where anybody may pose as a node, RACKLOOM_INSECURE_OPEN=1 has
+ * to say that this does not matter. Functions may be called from any thread.
  */
 #ifndef RACKLOOM_RMA_H
 #define RACKLOOM_RMA_H

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::sync::{Arc, Mutex};
 
-use rackloom::{Error, Mapping, Net, NetError, Rma, RmaOptions};
+use rackloom::{Error, Mapping, Net, NetError, Rma, RmaOptions, insecure_open_by_environment};
 use rackloom_sync::lock;
 
 use crate::given::{GIVEN, NODE, Window};
@@ -71,7 +71,8 @@ fn connect() -> Result<Rma, Failure> {
         Ok(text) => Some(text.parse().map_err(|_| Failure::Invalid(format!("{NODE} is no address: `{text}`")))?),
         Err(_) => None,
     };
-    Ok(Rma::connect(&net, RmaOptions { mac, ..RmaOptions::default() })?)
+    let insecure_open = insecure_open_by_environment();
+    Ok(Rma::connect(&net, RmaOptions { mac, insecure_open, ..RmaOptions::default() })?)
 }
 
 /// The window that this process was given.

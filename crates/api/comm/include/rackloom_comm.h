@@ -15,8 +15,9 @@
  *
  * Functions return RL_OK or why not, of which rl_comm_error has the text. They may be called from any thread. A
  * communicator's operations are done in the order in which they were begun. Handles are numbers in disguise: one that
- * was freed is RL_INVALID, not a crash. The environment names the network (RACKLOOM_NET, as for the command). Elements
- * are little-endian.
+ * was freed is RL_INVALID, not a crash. The environment names the network (RACKLOOM_NET, as for the command). On an
+ * interface, where anybody may be and this library has no keys, RACKLOOM_INSECURE_OPEN=1 has to say that this does not
+ * matter. Elements are little-endian.
  */
 #ifndef RACKLOOM_COMM_H
 #define RACKLOOM_COMM_H

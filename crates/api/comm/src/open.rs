@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rackloom::{
     CardInfo, ClaimOptions, Communicator, HostGroup, HostStart, MacAddr, Net, NetError, PATIENCE, Rack, RackOptions,
-    Seat,
+    Seat, insecure_open_by_environment,
 };
 
 use crate::comm::Comm;
@@ -79,7 +79,8 @@ fn connect(net: Option<&str>, timeout_ms: u32) -> Result<(Arc<Rack>, Duration), 
     let net = net.map(str::to_owned).or_else(|| env::var("RACKLOOM_NET").ok()).unwrap_or_else(|| "virtual".to_owned());
     let net = net.parse::<Net>().map_err(|e: NetError| Failure::Rack(e.into()))?;
     let limit = if timeout_ms == 0 { LIMIT } else { Duration::from_millis(timeout_ms.into()) };
-    let options = RackOptions { jumbo: true, deadline: limit + GRACE, ..RackOptions::default() };
+    let insecure_open = insecure_open_by_environment();
+    let options = RackOptions { jumbo: true, deadline: limit + GRACE, insecure_open, ..RackOptions::default() };
     Ok((Arc::new(Rack::connect(&net, options)?), limit))
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rackloom_bridge::Failure;
 use rackloom_host::OpError;
-use rackloom_live::NetError;
+use rackloom_live::{Net, NetError};
 use rackloom_pager::PagerError;
 use rackloom_wire::bridge::BridgeStatus;
 use rackloom_wire::{ErrorCode, MacAddr};
@@ -53,6 +53,12 @@ pub enum Error {
     /// An operation on a card failed.
     #[error(transparent)]
     Op(#[from] OpError),
+    /// The host has no keys, and the cards are on an interface, where anybody may be.
+    #[error("this host has no keys for cards on {net}, and without keys it claims none there")]
+    Open {
+        /// The network.
+        net: Net,
+    },
     /// An operation on a node of the bridge failed.
     #[error("operation on the memory or a stream of {peer} failed")]
     Remote {
@@ -65,6 +71,12 @@ pub enum Error {
     /// The host has stopped: it lost its network.
     #[error("the connection to the rack was lost")]
     Stopped,
+    /// The bridge's frames have no tags, and the nodes are on an interface, where anybody may be.
+    #[error("frames between nodes of the bridge have no tags, and anybody may be on {net}")]
+    Untagged {
+        /// The network.
+        net: Net,
+    },
     /// The operating system refuses a thread.
     #[error("cannot start the host's thread")]
     Thread(#[source] std::io::Error),
@@ -123,6 +135,14 @@ impl Error {
             Self::Net(NetError::Raw(_)) => Some("raw sockets need root or CAP_NET_RAW, and an interface that is up"),
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
             Self::Op(e) => op_help(e),
+            Self::Open { .. } => Some(
+                "give this host's keys with --key FILE, from the machine of the rack; or say with --insecure-open that whoever is on \
+                 the network may take the cards over and forge results (programs of the C libraries: RACKLOOM_INSECURE_OPEN=1)",
+            ),
+            Self::Untagged { .. } => Some(
+                "use a virtual segment; or say with --insecure-open that whoever is on the network may pose as a node, and \
+                 read and write what is open (programs of the C libraries: RACKLOOM_INSECURE_OPEN=1)",
+            ),
             Self::Remote { source, .. } => source.help(),
             Self::Stopped => Some("the process that ran `rackloom up` has ended, or the interface has gone"),
             Self::Thread(_) => Some("a limit on processes or memory may be reached; see `ulimit -a`"),
@@ -165,16 +185,17 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Unencrypted { .. } => {
             Some("choose other cards with --card, or omit --encrypt: then whoever hears the network reads all of it")
         }
-        OpError::NoKey { .. } => Some("omit --key to use cards without keys"),
+        OpError::NoKey { .. } => Some("ask the operator of its rack for this host's keys, by `rackloom key host`"),
         OpError::KeyIgnored { generation: Some(_), .. } => {
             Some("ask the rack's operator for this host's keys of that generation, by `rackloom key host`")
         }
         OpError::Refused { code: ErrorCode::KeyRevoked, .. } => {
             Some("ask the rack's operator for the host's next keys: `rackloom key host` with --host N.GENERATION")
         }
-        OpError::KeyIgnored { .. } => {
-            Some("omit --key if the card has none; `rackloom info` counts claims with a wrong tag as auth_wrong")
-        }
+        OpError::KeyIgnored { .. } => Some(
+            "`rackloom info` counts claims with a wrong tag as auth_wrong; if it counts none, the card has no key, or is \
+                 a stranger who poses as it: omit --key only if you know which",
+        ),
         OpError::Absurd { .. } => Some("check that card; the others do not wait for it"),
         OpError::OutOfStep { .. } => Some("claim the card again; if this happens again, restart it"),
         OpError::Kernel { .. } => {

@@ -22,11 +22,13 @@
 
 pub mod array_work;
 mod batch;
+mod claims;
 mod comm;
 mod desk;
 mod entropy;
 mod error;
 mod exchange;
+mod exposure;
 mod job;
 mod options;
 mod pending;
@@ -44,6 +46,7 @@ pub use comm::{CommError, Communicator, Operated, Prepared, Seat};
 pub use entropy::random_mac;
 pub use error::{Error, RmaError};
 pub use exchange::ExchangeWork;
+pub use exposure::insecure_open_by_environment;
 pub use job::{CardShare, Happening, JobReport, JobUpdate, PATIENCE, RunOptions, TROUBLES_MAX, Trouble};
 pub use options::RackOptions;
 pub use pending::Pending;

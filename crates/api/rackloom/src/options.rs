@@ -18,6 +18,9 @@ pub struct RackOptions {
     /// The host's keys. Its address is then one of the host's, whatever `mac` says, and only cards are claimed that it
     /// has a key for.
     pub keys: Option<Keys>,
+    /// Whether a host without keys may claim cards on an interface: whoever is on that network can then take the cards
+    /// over, read what is on them and forge results. On virtual segments, which are their user's alone, it may anyway.
+    pub insecure_open: bool,
     /// Who may sign images for which cards; `None`: any image goes to any card.
     pub policy: Option<Policy>,
     /// Rate at which frames are sent, bits per second; `None`: as fast as the segment takes them.
@@ -33,6 +36,7 @@ impl Default for RackOptions {
             seed: None,
             jumbo: false,
             keys: None,
+            insecure_open: false,
             policy: None,
             tx_rate: None,
             deadline: Duration::from_secs(120),

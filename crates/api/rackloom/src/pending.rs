@@ -65,7 +65,14 @@ impl<T> Pending<T> {
         (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell, helper: None })
     }
 
-    /// The same, with someone who can help it along.
+    /// An operation that has failed before it began.
+    pub(crate) fn failed(why: Error) -> Self {
+        let (done, pending) = Self::new();
+        done.complete(Err(why));
+        pending
+    }
+
+    /// The same as [`new`](Self::new), with someone who can help it along.
     pub(crate) fn helped_by<H: Helper + 'static>(mut self, helper: &Arc<H>) -> Self {
         let helper: Weak<H> = Arc::downgrade(helper);
         self.helper = Some(helper);

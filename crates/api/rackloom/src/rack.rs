@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use rackloom_bridge::Window;
 use rackloom_host::{
-    CardInfo, CardName, ClaimOptions, Commit, Config, Event, Forged, Host, Launch, LaunchReport, LoadPhase, LoadReport,
-    OpError, OpId, Outcome, Work,
+    CardInfo, CardName, Commit, Config, Event, Forged, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError,
+    OpId, Outcome, Work,
 };
 use rackloom_live::{Clock, CountersWatch, Driver, Net, Ports, Wire, random_u64};
 use rackloom_node::Instant;
@@ -22,6 +22,7 @@ use crate::batch::Batch;
 use crate::desk::{DATA, Desks};
 use crate::entropy::random_mac;
 use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
+use crate::exposure::needs_keys;
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::options::RackOptions;
 use crate::pending::{Completer, Pending};
@@ -35,16 +36,22 @@ pub struct Rack {
     mac: MacAddr,
     pub(crate) deadline: Duration,
     policy: Option<Policy>,
+    /// The network, if this host may claim nothing on it.
+    pub(crate) barred: Option<Net>,
     pub(crate) desks: Desks,
 }
 
 impl Rack {
-    /// Attaches to a segment and starts a host there.
+    /// Attaches to a segment and starts a host there. On an interface it claims cards only with
+    /// [`keys`](RackOptions::keys), or if [`insecure_open`](RackOptions::insecure_open) says so.
     ///
     /// # Errors
     /// The segment does not exist, or the operating system refuses.
     pub fn connect(net: &Net, options: RackOptions) -> Result<Self, Error> {
-        Self::attach(net.attach()?, options)
+        let barred = options.keys.is_none() && needs_keys(net, options.insecure_open);
+        let mut rack = Self::attach(net.attach()?, options)?;
+        rack.barred = barred.then(|| net.clone());
+        Ok(rack)
     }
 
     /// Starts a host on a wire, such as a port of an in-process switch.
@@ -88,7 +95,8 @@ impl Rack {
         let runner = Runner::new(Host::new(config), waiting);
         let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
         let desks = Desks::default();
-        Ok(Self { driver: Arc::new(driver), mac, deadline: options.deadline, policy: options.policy, desks })
+        let (deadline, policy) = (options.deadline, options.policy);
+        Ok(Self { driver: Arc::new(driver), mac, deadline, policy, barred: None, desks })
     }
 
     /// The host's own address.
@@ -179,20 +187,6 @@ impl Rack {
         let (sender, events) = sync_channel(EVENTS_MAX);
         self.with(move |runner, _| runner.add_watcher(sender))?;
         Ok(Watch(events))
-    }
-
-    /// Claims cards; each returns the epoch that it granted.
-    pub fn claim(&self, cards: &[MacAddr], options: ClaimOptions) -> Batch<u16> {
-        self.desks.forget(cards);
-        self.batch(
-            cards,
-            None,
-            move |host, now, card| host.claim(now, card, options),
-            |outcome| match outcome {
-                Outcome::Claimed { epoch } => epoch,
-                other => mismatch(&other),
-            },
-        )
     }
 
     /// Opens or closes window `number`, 0 to 15, of a claimed card: what a node of the bridge may do with the card's
@@ -344,6 +338,7 @@ impl Rack {
         options: RunOptions,
         observe: impl FnMut(&JobUpdate) + Send + 'static,
     ) -> Result<(W, JobReport), Error> {
+        self.may_claim()?;
         self.desks.forget_all();
         let work = Arc::new(Mutex::new(work));
         let bytes = Arc::default();
@@ -380,6 +375,7 @@ impl Rack {
         options: RunOptions,
         observe: impl FnMut(&JobUpdate) + Send + 'static,
     ) -> Result<(ExchangeWork, JobReport), Error> {
+        self.may_claim()?;
         self.desks.forget_all();
         let cards = cards[..work.cards()].to_vec();
         let shared = Arc::new(Mutex::new(work));
@@ -425,7 +421,7 @@ impl Rack {
     }
 
     /// The same on many cards. Without a deadline, the host's own for control operations applies.
-    fn batch<T: Send + 'static>(
+    pub(crate) fn batch<T: Send + 'static>(
         &self,
         cards: &[MacAddr],
         deadline: Option<Duration>,
@@ -490,7 +486,7 @@ fn waiter<T: Send + 'static>(
 }
 
 /// A bug of the host, which promises an outcome of the operation's kind.
-fn mismatch(outcome: &Outcome) -> ! {
+pub(crate) fn mismatch(outcome: &Outcome) -> ! {
     unreachable!("the outcome of another kind of operation: {outcome:?}")
 }
 

@@ -12,6 +12,7 @@ use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
 
 use crate::entropy::random_mac;
+use crate::exposure::needs_keys;
 use crate::pending::Pending;
 use crate::{Error, RmaError};
 
@@ -35,6 +36,9 @@ pub struct RmaOptions {
     pub jumbo: bool,
     /// Whether to go back to the first loss, as peers that hold nothing back do, in place of sending only what is lost.
     pub go_back: bool,
+    /// Whether it may be a node on an interface: the bridge's frames have no tags, so whoever is on that network can
+    /// pose as a node, and read and write through all windows.
+    pub insecure_open: bool,
 }
 
 /// A node of the bridge on a network. It reads and writes the memory of cards and other hosts that have opened a window
@@ -57,8 +61,12 @@ impl Rma {
     /// Attaches to a network.
     ///
     /// # Errors
-    /// The network does not exist, or the operating system refuses.
+    /// The network does not exist, or the operating system refuses; [`Error::Untagged`] on an interface, unless
+    /// [`insecure_open`](RmaOptions::insecure_open) says that this may be.
     pub fn connect(net: &Net, options: RmaOptions) -> Result<Self, Error> {
+        if needs_keys(net, options.insecure_open) {
+            return Err(Error::Untagged { net: net.clone() });
+        }
         Self::attach(net.attach()?, options)
     }
 
@@ -97,7 +105,7 @@ impl Rma {
     /// Reads `length` bytes of `peer`'s memory, at most 4 GiB.
     pub fn read(&self, peer: MacAddr, addr: u64, length: u64) -> Pending<Bytes> {
         if length > TRANSFER_MAX || addr.checked_add(length).is_none() {
-            return failed(Error::Remote { peer, source: RmaError::Invalid });
+            return Pending::failed(Error::Remote { peer, source: RmaError::Invalid });
         }
         self.begin(peer, |done| Transfer::new(addr, length, Work::Read { into: Vec::new(), done }))
     }
@@ -106,7 +114,7 @@ impl Rma {
     pub fn write(&self, peer: MacAddr, addr: u64, bytes: Bytes) -> Pending<()> {
         let length = bytes.len() as u64;
         if length > TRANSFER_MAX || addr.checked_add(length).is_none() {
-            return failed(Error::Remote { peer, source: RmaError::Invalid });
+            return Pending::failed(Error::Remote { peer, source: RmaError::Invalid });
         }
         self.begin(peer, |done| Transfer::new(addr, length, Work::Write { bytes, done }))
     }
@@ -135,7 +143,7 @@ impl Rma {
     /// takes none; [`flush`](Self::flush) tells whether it has arrived. At most [`STREAM_MESSAGE_MAX`] bytes.
     pub fn send(&self, peer: MacAddr, stream: u16, message: Bytes) -> Pending<()> {
         if message.len() > STREAM_MESSAGE_MAX || stream >= STREAMS {
-            return failed(Error::Remote { peer, source: RmaError::Invalid });
+            return Pending::failed(Error::Remote { peer, source: RmaError::Invalid });
         }
         self.begin(peer, |done| Transfer::single(Work::Send { stream, message, done }))
     }
@@ -176,12 +184,6 @@ impl fmt::Debug for Rma {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rma").field("mac", &self.mac).finish_non_exhaustive()
     }
-}
-
-fn failed<T>(why: Error) -> Pending<T> {
-    let (done, pending) = Pending::new();
-    done.complete(Err(why));
-    pending
 }
 
 /// The MTU that jumbo frames need.

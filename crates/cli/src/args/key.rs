@@ -9,6 +9,9 @@ use rackloom::MacAddr;
 pub(crate) enum KeyAction {
     /// Draw a rack's key: keep it away from cards and hosts
     New {
+        /// For a rack of cards whose addresses come from this seed: they need not be named then
+        #[arg(long, value_name = "NUMBER")]
+        seed: Option<u64>,
         /// The file to make; only you can read it
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,
@@ -39,8 +42,8 @@ pub(crate) enum KeyAction {
         /// The file to make; only you can read it
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,
-        /// Addresses of the cards
-        #[arg(value_name = "ADDRESS", required = true)]
+        /// Addresses of the cards. Default: those of the seed that the rack's key is for
+        #[arg(value_name = "ADDRESS")]
         cards: Vec<MacAddr>,
     },
     /// Make the keys of cards that refuse hosts, whose keys were lost
@@ -77,8 +80,8 @@ pub(crate) enum KeyAction {
         /// The file to make; only you can read it
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         out: PathBuf,
-        /// Addresses of the cards that it may claim
-        #[arg(value_name = "ADDRESS", required = true)]
+        /// Addresses of the cards that it may claim. Default: those of the seed that the rack's key is for
+        #[arg(value_name = "ADDRESS")]
         cards: Vec<MacAddr>,
     },
 }

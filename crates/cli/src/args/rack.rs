@@ -60,10 +60,12 @@ pub(crate) struct Up {
     /// Plug and pull cards at set times: TIME+N, TIME+KIND:N or TIME-N, separated by commas
     #[arg(long, value_name = "SCRIPT", value_delimiter = ',')]
     pub(crate) hotplug: Vec<HotplugStep>,
-    /// Seed of the cards' addresses; boot numbers and epochs differ at each start all the same
+    /// Seed of the cards' addresses, if the keys are not for those of another; boot numbers and epochs differ at each
+    /// start all the same
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// The cards' keys, from `rackloom key cards`: they take claims of hosts with keys only
+    /// The cards' keys, from `rackloom key cards`: they take claims of hosts with keys only. Default on an interface:
+    /// keys that are made at the first start there
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keys: Option<PathBuf>,
     /// With --signers, the file in which the boards keep which versions they have run, since they run nothing older;

@@ -21,8 +21,8 @@ pub(super) struct SignerReport {
 
 pub(super) fn run(cx: &Context, action: &KeyAction) -> Result<Exit> {
     match action {
-        KeyAction::New { out } => {
-            keys::write(out, &RackFile::draw()?)?;
+        KeyAction::New { seed, out } => {
+            keys::write(out, &RackFile::draw(*seed)?)?;
             cx.ui.say(format!("{} has the rack's key: keep it where no card and no host is", out.display()));
         }
         KeyAction::Next { rack, out } => {
@@ -36,7 +36,9 @@ pub(super) fn run(cx: &Context, action: &KeyAction) -> Result<Exit> {
         }
         KeyAction::Cards { rack, hosts, newest_only, out, cards } => {
             let hosts = hosts.iter().map(|host| (host.number, host.generation)).collect();
-            keys::write(out, &keys::read::<RackFile>(rack)?.cards(cards, hosts, which(*newest_only))?)?;
+            let rack: RackFile = keys::read(rack)?;
+            let cards = rack.addresses(cards)?;
+            keys::write(out, &rack.cards(&cards, hosts, which(*newest_only))?)?;
             cx.ui.say(format!("{} has the keys of {} cards", out.display(), cards.len()));
         }
         KeyAction::Revoke { keys: file, hosts, out } => {
@@ -64,7 +66,9 @@ pub(super) fn run(cx: &Context, action: &KeyAction) -> Result<Exit> {
         }
         KeyAction::Host { rack, host, newest_only, out, cards } => {
             let (number, own) = (host.number, host.generation);
-            keys::write(out, &keys::read::<RackFile>(rack)?.host(number, own, cards, which(*newest_only))?)?;
+            let rack: RackFile = keys::read(rack)?;
+            let cards = rack.addresses(cards)?;
+            keys::write(out, &rack.host(number, own, &cards, which(*newest_only))?)?;
             cx.ui.say(format!("{} has the keys of host {} for {} cards", out.display(), host.number, cards.len()));
         }
     }

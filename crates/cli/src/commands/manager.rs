@@ -32,7 +32,9 @@ pub(super) struct ManagerReport {
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
-    let options = Options { signers: cx.policy()?, ..options.clone() };
+    let keys = options.cards.as_ref().map(|net| cx.keys(net)).transpose()?.flatten();
+    let insecure_open = cx.global.insecure_open;
+    let options = Options { signers: cx.policy()?, keys, insecure_open, ..options.clone() };
     if options.signers.is_some() && options.cards.is_none() {
         return Err(Failure::new("a policy is about images for cards, and this manager shares no cards")
             .help("give it --cards NET, or neither --signers nor RACKLOOM_SIGNERS"));

@@ -63,6 +63,9 @@ pub(super) fn run(cx: &Context, args: &RmaMap) -> Result<Exit> {
     let mut command = Command::new(program);
     command.args(arguments).env("RACKLOOM_NET", cx.global.net.to_string());
     command.env(GIVEN, given.to_string()).env(NODE, node.to_string());
+    if cx.global.insecure_open {
+        command.env("RACKLOOM_INSECURE_OPEN", "1");
+    }
     if cx.global.json {
         // Our own output is one report.
         command.stdout(Stdio::from(std::io::stderr()));

@@ -107,7 +107,8 @@ pub(super) fn connect(cx: &Context, node: &Node, peer: &str) -> Result<(Rma, Mac
 }
 
 pub(super) fn attach(cx: &Context, node: &Node) -> Result<Rma> {
-    let options = RmaOptions { mac: node.mac, jumbo: node.jumbo, ..RmaOptions::default() };
+    let insecure_open = cx.global.insecure_open;
+    let options = RmaOptions { mac: node.mac, jumbo: node.jumbo, insecure_open, ..RmaOptions::default() };
     Ok(Rma::connect(&cx.global.net, options)?)
 }
 

@@ -17,6 +17,8 @@ use crate::args::{CardCount, Step, Up};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
+use crate::keys::CardFile;
+use crate::rack::access::Access;
 use crate::rack::control::{ControlServer, NicSlot, Reply, Request, Slot};
 use crate::rack::demands::Demands;
 use crate::rack::{self, Kind, LiveRack, Network, Pace, Removal, ServedNetwork, Shape, Topology, random_seed};
@@ -33,6 +35,8 @@ pub(super) struct UpReport {
     seed: u64,
     /// The cards at its start.
     cards: Vec<Slot>,
+    /// The folder of this interface's keys; null if the cards have others, or none.
+    keys: Option<String>,
 }
 
 /// Most processes attached at a time.
@@ -41,14 +45,17 @@ const CLIENTS_MAX: usize = 256;
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
-    let seed = args.seed.unwrap_or_else(random_seed);
     let net = &cx.global.net;
-    let network = Network::open(net)?;
     let kinds = match args.card.is_empty() {
         true => vec![CardCount { kind: Kind::Model, count: args.cards }],
         false => args.card.clone(),
     };
     let topology = topology(args)?;
+    let access = Access::of(net, args, cx.global.insecure_open, &kinds, &topology)?;
+    let network = Network::open(net)?;
+    let keys = access.keys(args.seed)?;
+    // A file of keys is of certain addresses.
+    let seed = args.seed.or_else(|| keys.cards().and_then(CardFile::seed)).unwrap_or_else(random_seed);
     let bulk = if network.mtu() >= MTU_JUMBO { BULK_JUMBO } else { BULK_STANDARD };
     // Neighbours have to take each other's frames.
     let bulk = match topology.links().is_empty() {
@@ -76,16 +83,24 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let stopped = Arc::clone(&stop);
     interrupt::instead(move || stopped.store(true, Ordering::Release));
 
-    let mut demands = Demands::read(args, cx.global.encrypt, cx.policy()?, &rack)?;
+    let mut demands = Demands::new(args, keys.cards().cloned(), cx.global.encrypt, cx.policy()?, &rack)?;
     let mut cards = Vec::new();
     for asked in &kinds {
         cards.append(&mut add(&mut rack, *asked, &demands)?);
     }
-    let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards };
+    let kept = keys.folder().map(|folder| folder.display().to_string());
+    let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards, keys: kept };
     cx.ui.result(&report, || {
         let cards: Vec<_> = kinds.iter().map(|asked| in_words(*asked, args.memory)).collect();
         format!("{} are up on {net}", cards.join(" and "))
     });
+    match keys.in_words() {
+        Some(said) => cx.ui.say(said),
+        None if net.interface().is_some() && keys.cards().is_none() => {
+            cx.ui.warn(format!("whoever is on the network of {net} can take these cards over and forge their results"));
+        }
+        None => {}
+    }
     for nic in nics(&rack) {
         cx.ui.say(format!("{} is the interface of a host behind {}, {}", nic.interface, nic.card, nic.mac));
     }

@@ -28,22 +28,21 @@ pub(crate) struct Demands {
 }
 
 impl Demands {
-    /// Reads the files that the options name, and gives the boards of the rack what they have kept.
-    pub(crate) fn read(args: &Up, encrypts: bool, policy: Option<Policy>, rack: &LiveRack) -> Result<Self> {
-        if encrypts && args.keys.is_none() {
+    /// With these keys, and what the options ask; gives the boards of the rack what they have kept.
+    pub(crate) fn new(
+        args: &Up,
+        keys: Option<CardFile>,
+        encrypts: bool,
+        policy: Option<Policy>,
+        rack: &LiveRack,
+    ) -> Result<Self> {
+        if encrypts && keys.is_none() {
             return Err(Failure::new("without keys nothing can be encrypted").help("give the cards' with --keys FILE"));
         }
         if let Some(file) = &args.versions {
             rack.versions().restore(signers::read_versions(file)?);
         }
-        Ok(Self {
-            keys: args.keys.as_deref().map(keys::read).transpose()?,
-            encrypts,
-            policy,
-            kept: args.versions.clone(),
-            unwritten: None,
-            is_warned: false,
-        })
+        Ok(Self { keys, encrypts, policy, kept: args.versions.clone(), unwritten: None, is_warned: false })
     }
 
     /// What this card asks, for its configuration.

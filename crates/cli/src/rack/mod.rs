@@ -1,5 +1,6 @@
 //! Racks of emulated cards in this process, as commands use them.
 
+pub(crate) mod access;
 pub(crate) mod control;
 pub(crate) mod demands;
 
@@ -70,7 +71,9 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::TooManyLinks { .. } => failure.help("use model cards, or a shape with fewer links of a card"),
-            RackError::Keyed { .. } => failure.help("use a model card there, or omit --keys"),
+            RackError::Keyed { .. } => {
+                failure.help("use a model card there, or omit --keys (on an interface --insecure-open)")
+            }
             RackError::LinkFrames { .. } => {
                 failure.help("start the rack with a card of that kind, or use a model card")
             }

@@ -44,6 +44,7 @@ impl Rack {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom"));
         command.args(args).current_dir(self.dir.path()).env("RACKLOOM_RUN", self.dir.path().join("run"));
+        command.env("XDG_STATE_HOME", self.dir.path().join("state"));
         command.env_remove("RACKLOOM_NET").stdin(Stdio::null());
         command
     }

@@ -33,7 +33,9 @@ impl Shell {
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
         let bash = Command::new("bash")
             .args(["--noprofile", "--norc"])
-            .current_dir(home)
+            .current_dir(&home)
+            .env("HOME", &home)
+            .env_remove("XDG_STATE_HOME")
             .env("PATH", std::env::join_paths(path).unwrap())
             .env("RACKLOOM_ROOT", root)
             .env("RACKLOOM_RUN", dir.path().join("run"))

@@ -35,6 +35,13 @@ impl Keys {
         Self { generation, former: if generation > 0 { former } else { BTreeMap::new() }, ..self }
     }
 
+    /// The same for a host that starts again: its claims are counted from this time of day, in nanoseconds, unless that
+    /// is before the time from which they were counted so far.
+    #[must_use]
+    pub fn counting_from(self, time: u64) -> Self {
+        Self { claims_from: self.claims_from.max(time), ..self }
+    }
+
     /// Sessions are encrypted if this says so: then a card that cannot do that is of no use.
     #[must_use]
     pub fn encrypting(self, encrypts: bool) -> Self {
@@ -66,5 +73,17 @@ impl Keys {
 
     pub(crate) const fn claims_from(&self) -> u64 {
         self.claims_from
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_starts_again_counts_no_claim_as_one_before() {
+        let keys = Keys::new(1, BTreeMap::new(), 5);
+        assert_eq!(keys.clone().counting_from(9).claims_from(), 9);
+        assert_eq!(keys.counting_from(3).claims_from(), 5, "also where the clock was set back");
     }
 }

@@ -25,7 +25,7 @@ mod versions;
 pub use any_card::AnyCard;
 pub use group::{GroupError, GroupSpec, SimGroup};
 pub use kind::{Kind, UnknownKind};
-pub use live::{LiveRack, RackError, Removal, Shape};
+pub use live::{LiveRack, RackError, Removal, Shape, card_address};
 pub use maker::Maker;
 pub use network::{Network, NetworkError, ServedNetwork, segment_of};
 pub use nic::{NicError, NicPlug, NicReport, NicSyntax};

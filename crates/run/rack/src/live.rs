@@ -27,7 +27,6 @@ pub struct LiveRack {
     topology: Topology,
     maker: Maker,
     shape: Shape,
-    address: [u8; 3],
     versions: BoardVersions,
 }
 
@@ -144,7 +143,6 @@ impl LiveRack {
     pub fn on(switch: Switch, shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let pool = Pool::new(threads, Clock::start()).map_err(RackError::Threads)?;
-        let [a, b, c, ..] = Rng::new(shape.seed).next_u64().to_be_bytes();
         let mut rack = Self {
             cards: BTreeMap::new(),
             pool,
@@ -155,7 +153,6 @@ impl LiveRack {
             topology,
             maker,
             shape,
-            address: [a, b, c],
             versions: BoardVersions::default(),
         };
         if let Some(host) = rack.topology.host_port() {
@@ -273,10 +270,7 @@ impl LiveRack {
 
     /// The address of the card with this unit number, whether it is there or not.
     pub fn mac(&self, unit: u16) -> MacAddr {
-        let [a, b, c] = self.address;
-        let [high, low] = unit.to_be_bytes();
-        // Locally administered, unicast.
-        MacAddr([0x02, a, b, c, high, low])
+        card_address(self.shape.seed, unit)
     }
 
     /// A port of the switch for a host.
@@ -364,6 +358,14 @@ impl LiveRack {
             ..standard
         }
     }
+}
+
+/// The address of the card with this unit number in a rack of this seed.
+pub fn card_address(seed: u64, unit: u16) -> MacAddr {
+    let [a, b, c, ..] = Rng::new(seed).next_u64().to_be_bytes();
+    let [high, low] = unit.to_be_bytes();
+    // Locally administered, unicast.
+    MacAddr([0x02, a, b, c, high, low])
 }
 
 /// What the card is to have, and its kind does not have beside a key.

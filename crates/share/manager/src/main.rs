@@ -16,7 +16,9 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     rackloom_manager::work_if_asked();
-    let Arguments { options } = Arguments::parse();
+    let Arguments { mut options } = Arguments::parse();
+    // As for all programs that have no option for it.
+    options.insecure_open = rackloom::insecure_open_by_environment();
     let stop = Arc::new(AtomicBool::new(false));
     let (stopping, main) = (Arc::clone(&stop), std::thread::current());
     ctrlc::set_handler(move || {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use rackloom::{Net, Rack, RackOptions};
@@ -21,6 +21,10 @@ pub struct CardOptions {
     pub deadline: Duration,
     /// Who may sign the images that tenants bring; `None`: any image goes, as far as the cards take it.
     pub signers: Option<rackloom::Policy>,
+    /// The manager's keys as a host; `None`: it uses cards without keys.
+    pub keys: Option<rackloom::Keys>,
+    /// Whether it may do so on an interface, where whoever is on the network can take the cards over.
+    pub insecure_open: bool,
 }
 
 /// The cards of a segment that this manager holds. They are zeroed and released when this is dropped.
@@ -41,11 +45,17 @@ impl CardRack {
     /// # Errors
     /// The segment cannot be reached, no card answers, or none can be claimed.
     pub fn connect(net: &Net, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
-        let more =
-            RackOptions { jumbo: true, deadline: options.deadline, policy: options.signers, ..RackOptions::default() };
+        let CardOptions { sharing, deadline, signers: policy, keys, insecure_open } = options;
+        let more = RackOptions { jumbo: true, deadline, policy, insecure_open, ..RackOptions::default() };
         let to = net.clone();
-        let connect = Box::new(move || Rack::connect(&to, more.clone()));
-        Self::claim(connect, options.sharing, metrics, add).with_context(|| format!("cannot share cards of {net}"))
+        let connect = Box::new(move || {
+            // Each connection is a host that starts anew, whose counter of claims does not go back.
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let now = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX / 2);
+            let keys = keys.clone().map(|keys| keys.counting_from(now));
+            Rack::connect(&to, RackOptions { keys, ..more.clone() })
+        });
+        Self::claim(connect, sharing, metrics, add).with_context(|| format!("cannot share cards of {net}"))
     }
 
     /// The same, with a host that `connect` connects.

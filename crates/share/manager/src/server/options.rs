@@ -32,6 +32,12 @@ pub struct Options {
     /// Who may sign the images that tenants bring for cards. Whoever starts the manager reads that from somewhere.
     #[arg(skip)]
     pub signers: Option<rackloom::Policy>,
+    /// The manager's keys as a host of cards. Whoever starts the manager reads them from somewhere.
+    #[arg(skip)]
+    pub keys: Option<rackloom::Keys>,
+    /// Whether it uses cards without keys on an interface. Whoever starts the manager asks its user.
+    #[arg(skip)]
+    pub insecure_open: bool,
     /// Give each card to one client at a time, and zero it before the next.
     #[arg(long, requires = "cards")]
     pub exclusive: bool,

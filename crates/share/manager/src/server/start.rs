@@ -139,7 +139,8 @@ impl Options {
     fn claim_cards(&self, net: &Net, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let sharing = if self.exclusive { Sharing::Exclusive } else { Sharing::Shared };
-        let options = CardOptions { sharing, deadline, signers: self.signers.clone() };
+        let (signers, keys) = (self.signers.clone(), self.keys.clone());
+        let options = CardOptions { sharing, deadline, signers, keys, insecure_open: self.insecure_open };
         let (metrics, attacher) = (Arc::clone(attacher.manager().metrics()), Arc::clone(attacher));
         CardRack::connect(net, options, metrics, Box::new(move |card| attacher.add_card(card)))
     }
