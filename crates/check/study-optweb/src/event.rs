@@ -370,7 +370,6 @@ mod tests {
             payload_bytes: 100,
             head_bytes: 10,
             ack_bytes: 10,
-            gap_ps: 0,
             noticed_ps: 0,
             behind_ack_ps: 0,
             early_read_ps: 0,

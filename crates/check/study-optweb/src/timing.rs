@@ -88,8 +88,6 @@ pub struct Frames {
     pub head_bytes: u64,
     /// Bytes of the acknowledgement that goes the other way for each frame.
     pub ack_bytes: u64,
-    /// Between the writes of two frames.
-    pub gap_ps: u64,
     /// From a frame's last word on the link until the neighbour looks who takes it.
     pub noticed_ps: u64,
     /// What the word of a message without bytes waits for at the other end: the acknowledgement goes first.
@@ -170,7 +168,7 @@ impl Timing {
         let write_ps = match count {
             1 => last,
             // The frame before is still being written when the last one has come, if that is short.
-            _ => last + (full + frames.gap_ps).saturating_sub(head + last),
+            _ => last + full.saturating_sub(head + last),
         };
         let link_ps = count * head + self.link_ps(bytes) + acks * self.link_ps(frames.ack_bytes);
         Moved { read_ps: full.min(self.link_ps(bytes)), link_ps, write_ps }
@@ -212,7 +210,6 @@ mod tests {
             payload_bytes: 100,
             head_bytes: 10,
             ack_bytes: 10,
-            gap_ps: 5,
             noticed_ps: 0,
             behind_ack_ps: 0,
             early_read_ps: 20,
@@ -239,7 +236,7 @@ mod tests {
         assert_eq!(moved(60, 0), (60, 70, 60));
         assert_eq!(moved(100, 2), (100, 130, 100), "beside two acknowledgements");
         // A short frame waits until the one before it is written; one as long does not.
-        assert_eq!(moved(101, 0), (100, 121, 1 + 105 - 11));
+        assert_eq!(moved(101, 0), (100, 121, 1 + 100 - 11));
         assert_eq!(moved(200, 0), (100, 220, 100));
         assert_eq!(moved(0, 0), (0, 0, 0));
     }

@@ -37,6 +37,7 @@ pub(crate) const GATEWARE: Timing = Timing {
     word_ps: cycles(39),
     signals_are_answered: true,
     eager_bytes: 16 << 10,
+    // `message 2 24576`, which is asked for.
     reads_ahead: false,
     // A word is read, and then written: `copy 1 ...`.
     copies: Local {
@@ -56,8 +57,6 @@ pub(crate) const GATEWARE: Timing = Timing {
         payload_bytes: 1408,
         head_bytes: 64,
         ack_bytes: 64,
-        // `message 2 2816`, which has two frames.
-        gap_ps: cycles(6),
         noticed_ps: cycles(8 + CABLE),
         // Its eight words and two cycles around them: `message 2 0`, whose sender's program ends 49 cycles later.
         behind_ack_ps: cycles(10),

@@ -1,7 +1,5 @@
 //! The operations that are compared, with the programs that cards of gateware have run and the cycles that these took.
 
-use std::fmt::Write as _;
-
 use rackloom_collective::{Buffers, Command, Datatype, Group, Kind, Op, Operation, Plan};
 use rackloom_topology::Family;
 
@@ -88,7 +86,8 @@ impl Case {
 
     /// then what is alone on cards, of which the model's times are,
     pub(super) fn alone() -> Vec<Self> {
-        let mut all: Vec<Self> = [0, 64, 1408, 2816].map(|bytes| Self::new("message", What::Message, 2, bytes)).into();
+        let mut all: Vec<Self> =
+            [0, 64, 1408, 2816, 24 << 10].map(|bytes| Self::new("message", What::Message, 2, bytes)).into();
         // One that comes before its take, which has its Go that late.
         let early = |bytes| Self { gos: vec![0, 3000], ..Self::new("early-message", What::Message, 2, bytes) };
         all.extend([64, 16 << 10].map(early));
@@ -103,10 +102,6 @@ impl Case {
     pub(super) fn barriers() -> Vec<Self> {
         let some = |(name, count)| Self { gos: LATE.to_vec(), ..Self::new(name, What::Barriers(count), LATE.len(), 0) };
         BARRIERS.into_iter().map(some).collect()
-    }
-
-    fn all() -> impl Iterator<Item = Self> {
-        Self::operations().into_iter().chain(Self::alone()).chain(Self::barriers())
     }
 
     fn new(operation: &'static str, what: What, ranks: usize, bytes: u64) -> Self {
@@ -182,34 +177,36 @@ fn again(program: &[Command], count: usize) -> Vec<Command> {
     (0..count).flat_map(tagged).collect()
 }
 
-/// The programs of all cases, as the bench reads them: a block for each case, of its name with the ranks' Gos and of a
-/// line for each rank. A command has the fields of its bytes in memory; `-` is a rank without any.
-pub(super) fn programs() -> Result<String> {
-    let mut blocks = Vec::new();
-    for case in Case::all() {
-        let gos: Vec<String> = case.gos.iter().map(u64::to_string).collect();
-        let mut block = format!("{} {}", case.name(), gos.join(" "));
-        for program in case.programs(&case.group())? {
-            let commands: Vec<String> = program.iter().map(fields).collect();
-            let line = if commands.is_empty() { "-" } else { &commands.join(" ") };
-            write!(block, "\n{line}").expect("a string takes it");
-        }
-        blocks.push(block);
-    }
-    Ok(blocks.join("\n\n") + "\n")
-}
-
-fn fields(command: &Command) -> String {
-    let bytes = command.encode();
-    let number =
-        |at: usize, length: usize| bytes[at..at + length].iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
-    let all = [(0, 1), (1, 1), (2, 2), (4, 4), (8, 8), (16, 8)].map(|(at, length)| number(at, length).to_string());
-    all.join(".")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
+
+    /// The programs of all cases, as the bench reads them: a block for each case, of its name with the ranks' Gos and of a
+    /// line for each rank. A command has the fields of its bytes in memory; `-` is a rank without any.
+    fn programs() -> Result<String> {
+        let mut blocks = Vec::new();
+        let all = Case::operations().into_iter().chain(Case::alone()).chain(Case::barriers());
+        for case in all {
+            let gos: Vec<String> = case.gos.iter().map(u64::to_string).collect();
+            let mut block = format!("{} {}", case.name(), gos.join(" "));
+            for program in case.programs(&case.group())? {
+                let commands: Vec<String> = program.iter().map(fields).collect();
+                let line = if commands.is_empty() { "-" } else { &commands.join(" ") };
+                write!(block, "\n{line}").expect("a string takes it");
+            }
+            blocks.push(block);
+        }
+        Ok(blocks.join("\n\n") + "\n")
+    }
+
+    fn fields(command: &Command) -> String {
+        let bytes = command.encode();
+        let number =
+            |at: usize, length: usize| bytes[at..at + length].iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        let all = [(0, 1), (1, 1), (2, 2), (4, 4), (8, 8), (16, 8)].map(|(at, length)| number(at, length).to_string());
+        all.join(".")
+    }
 
     #[test]
     fn programs_are_those_that_the_bench_runs() {
