@@ -1,9 +1,9 @@
 //! `optweb-gateware`: the event model beside the gateware, in cycles.
 //!
-//! The bench of `gateware/tb/collectives/test_rl_collective_mesh.py` runs plans on up to four cards that are all joined
-//! to each other, and notes how many cycles each card takes from its Go to its report. Here the event model of the other
-//! studies runs the same programs, with times of the gateware in place of the paper's. Those are taken from what is
-//! alone on cards, and none from an operation.
+//! The bench of `gateware/tb/collectives/test_rl_collective_mesh.py` runs plans on up to four cards that are all
+//! joined to each other, and notes how many cycles each card takes from its Go to its report. Here the event model of
+//! the other studies runs the same programs, with times of the gateware in place of the paper's. Those are taken from
+//! what is alone on cards, and none from an operation.
 
 use rackloom_report::{Claim, Progress};
 use schemars::JsonSchema;

@@ -5,8 +5,8 @@ use crate::paper;
 /// Picoseconds of what cards and links do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// Bits a second of a link, each way: of payload, if there are no frames. Links do not slow each other: a card has an
-    /// engine and a bank of memory for each.
+    /// Bits a second of a link, each way: of payload, if there are no frames. Links do not slow each other: a card has
+    /// an engine and a bank of memory for each.
     pub link_bps: u64,
     /// From a Go to the first command.
     pub go_ps: u64,

@@ -1,4 +1,4 @@
-//! What the model is told of the gateware: cycles of 64-bit words, for a memory that answers in 30 cycles and cables of
+//! What the model knows of the gateware: cycles of 64-bit words, for a memory that answers in 30 cycles and cables of
 //! 10. Each figure is stated in the gateware, or is that of a program that is alone on its cards. Those are rows of the
 //! study too, so the model must give them back.
 
@@ -24,10 +24,11 @@ pub(crate) const GATEWARE: Timing = Timing {
     // A program of waits alone takes two cycles and one for each.
     go_ps: cycles(2),
     command_ps: cycles(1),
-    // A context has room for eight commands and reads four, of four words each (`rl_collective_fetch`): `9-commands 1 0`.
+    // A context has room for eight commands and reads four, of four words each (`rl_collective_fetch`):
+    // `9-commands 1 0`.
     fetch: Some(Fetch { room: 8, at_once: 4, read_ps: cycles(5 + MEMORY), command_ps: cycles(4) }),
-    // `message 2 64`: 135 cycles, of which three times 8 are its words and 8 its head. The first part is what the card's
-    // bench prints (docs/src/internals/link-gateware.md).
+    // `message 2 64`: 135 cycles, of which three times 8 are its words and 8 its head. The first part is what the
+    // card's bench prints (docs/src/internals/link-gateware.md).
     setup_ps: cycles(13 + MEMORY),
     migration_ps: cycles(17 + CABLE + MEMORY),
     // `message 2 0`: 49 cycles.

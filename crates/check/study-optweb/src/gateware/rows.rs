@@ -182,8 +182,8 @@ mod tests {
     use super::*;
     use std::fmt::Write as _;
 
-    /// The programs of all cases, as the bench reads them: a block for each case, of its name with the ranks' Gos and of a
-    /// line for each rank. A command has the fields of its bytes in memory; `-` is a rank without any.
+    /// The programs of all cases, as the bench reads them: a block for each case, of its name with the ranks' Gos and
+    /// of a line for each rank. A command has the fields of its bytes in memory; `-` is a rank without any.
     fn programs() -> Result<String> {
         let mut blocks = Vec::new();
         let all = Case::operations().into_iter().chain(Case::alone()).chain(Case::barriers());
