@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs smpi hpcc sim clocks attacks forgeries collectives fuzz docs clean
+.PHONY: help setup build mpi run test lint cloud protos gateware nightly mutants coverage synth bitstream bench programs cycles smpi hpcc sim clocks attacks forgeries collectives fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ bench: build ## Benchmarks: loading, round trips, remote memory, OpenCL natively
 programs: build ## OpenCL programs that strangers wrote, natively and through a manager; 200 that start at once (an hour)
 	scripts/programs.sh
 	scripts/programs/burst.sh
+
+cycles: setup ## Cycles of collectives on gateware that is joined to a mesh, all that the event model is compared with (nightly)
+	RACKLOOM_GOLDEN=$$(scripts/golden.sh) MESH_ROWS=all .venv/bin/pytest -q gateware/tb/collectives/test_rl_collective_mesh.py
 
 smpi: build ## The models of OPTWEB's operations beside SimGrid's SMPI (needs libsimgrid-dev)
 	crates/check/study-optweb/smpi/compare.py $(RACKLOOM)

@@ -24,7 +24,11 @@ TB = Path(__file__).parent
 LEDGER = TB / "passed.json"
 MODELS = "rackloom-golden"
 # What benches read besides, by words that their Python has if they do.
-READ = {"gateware/firmware": "gateware/firmware", "vectors": "crates/core/auth/tests/vectors"}
+READ = {
+    "gateware/firmware": "gateware/firmware",
+    "vectors": "crates/core/auth/tests/vectors",
+    "study-optweb": "crates/check/study-optweb/gateware",
+}
 
 Reader = Callable[[Path], bytes]
 

@@ -161,6 +161,8 @@ fn json_conforms_to_its_schemas() {
         &["study", "optweb-applications"],
         &["study", "optweb-collectives", "--quick"],
         &["study", "optweb-cost"],
+        &["study", "optweb-gateware"],
+        &["study", "optweb-jitter", "--quick"],
         &["study", "optweb-topologies", "--quick"],
         &["study", "saf-cost"],
         &["study", "saf-ondemand", "--quick"],

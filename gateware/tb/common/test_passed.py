@@ -7,6 +7,7 @@ import pytest
 from sources import ROOT
 
 CONTROL = ("control/test_rl_control.py::test_rl_control[0]", ["rl_control"])
+MESH = ("collectives/test_rl_collective_mesh.py::test_rl_collective_mesh", ["rl_collective_mesh_tb"])
 TAGS = ("shell/test_rl_auth_rx.py::test_rl_auth_rx", ["rl_auth_rx"])
 Bench = tuple[str, list[str]]
 
@@ -25,6 +26,8 @@ def with_change(bench: Bench, changed: Path) -> str:
         (CONTROL, "gateware/tb/runner.py"),
         (CONTROL, "gateware/firmware/build.py"),
         (CONTROL, "protocol/registers.toml"),
+        (MESH, "crates/check/study-optweb/gateware/programs.txt"),
+        (MESH, "crates/check/study-optweb/gateware/cycles.txt"),
         (TAGS, "gateware/rtl/auth/rl_auth.sv"),
         (TAGS, "gateware/tb/golden.py"),
         (TAGS, "crates/check/golden/src/lib.rs"),

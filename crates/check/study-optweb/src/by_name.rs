@@ -3,7 +3,7 @@
 use rackloom_report::{Progress, StudyReport};
 
 use crate::error::{Result, StudyError};
-use crate::{applications, collectives, cost, topologies};
+use crate::{applications, collectives, cost, gateware, jitter, topologies};
 
 /// The settings that all studies share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,11 @@ pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Resul
             let options = if quick { collectives::Options::quick() } else { collectives::Options::default() };
             Ok(Box::new(collectives::run(&options, progress)?))
         }
+        "optweb-jitter" => {
+            let options = if quick { jitter::Options::quick() } else { jitter::Options::default() };
+            Ok(Box::new(jitter::run(&options, progress)?))
+        }
+        "optweb-gateware" => Ok(Box::new(gateware::run(&gateware::Options, progress)?)),
         "optweb-topologies" => {
             let options = if quick { topologies::Options::quick() } else { topologies::Options::default() };
             Ok(Box::new(topologies::run(&options, progress)?))

@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
+use crate::event::run as time;
 use crate::group::of_graph;
 use crate::paper;
-use crate::timing::{Timing, run as time};
+use crate::timing::Timing;
 
 mod report;
 

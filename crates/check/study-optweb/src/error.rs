@@ -3,7 +3,7 @@
 use rackloom_collective::PlanError;
 use rackloom_topology::SurveyError;
 
-use crate::timing::NotRun;
+use crate::event::NotRun;
 
 /// Why a study cannot be finished. None of these is a result: a claim that does not hold is reported, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +28,12 @@ pub enum StudyError {
     /// A plan's programs do not end.
     #[error("cannot time a plan")]
     Timing(#[from] NotRun),
+    /// A row that no bench has measured.
+    #[error("there are no cycles of gateware for `{row}`")]
+    Unmeasured {
+        /// Operation, ranks and bytes.
+        row: String,
+    },
     /// An arrangement has no schedule.
     #[error("cannot survey {family}")]
     Survey {

@@ -1,4 +1,11 @@
 //! The names of the studies.
 
 /// Names of the studies.
-pub const NAMES: [&str; 4] = ["optweb-collectives", "optweb-topologies", "optweb-applications", "optweb-cost"];
+pub const NAMES: [&str; 6] = [
+    "optweb-collectives",
+    "optweb-jitter",
+    "optweb-gateware",
+    "optweb-topologies",
+    "optweb-applications",
+    "optweb-cost",
+];

@@ -14,6 +14,14 @@ pub const SIGNAL_PS: u64 = 360_000;
 /// Bytes of a link's receive buffer: longer messages are asked for first (4.1).
 pub const EAGER_BYTES: u64 = 16 << 10;
 
+/// Picoseconds of a cycle of its cards (4.2).
+pub const CYCLE_PS: u64 = 5000;
+/// Nanoseconds between four cards' ends of the first barrier, to which two come late, and of later ones at most (4.2,
+/// figure 9).
+pub const JITTER_NS: [f64; 2] = [300.0, 20.0];
+/// When they come, in picoseconds (4.2).
+pub const LATE_PS: [u64; 4] = [0, 0, 1_000_000_000, 2_000_000_000];
+
 /// Start-up latency of a barrier, microseconds (4.3.2).
 pub const BARRIER_US: f64 = 0.40;
 /// Start-up latency of 64 bytes that go at once (4.3.2).

@@ -1,39 +1,136 @@
-//! How long programs of a group take: each command in its order, with the times that a card and its links take.
-
-use rackloom_collective::{Command, Group};
+//! What cards and links take for what programs of a group do.
 
 use crate::paper;
 
 /// Picoseconds of what cards and links do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// Bits a second of payload on a link, each way. Links do not slow each other: a card has an engine and a bank of
-    /// memory for each.
+    /// Bits a second of a link, each way: of payload, if there are no frames. Links do not slow each other: a card has
+    /// an engine and a bank of memory for each.
     pub link_bps: u64,
-    /// From a command to the first word on the link: memory is read.
+    /// From a Go to the first command.
+    pub go_ps: u64,
+    /// From a command to the next, if nothing is waited for.
+    pub command_ps: u64,
+    /// From a command to the first word on the link: memory is read. The words of the first frame come on top.
     pub setup_ps: u64,
-    /// From a word on the link to the neighbour's memory.
+    /// From the last word on the link to the neighbour's memory. The words of the last frame come on top.
     pub migration_ps: u64,
+    /// How commands come from memory; none: they are there.
+    pub fetch: Option<Fetch>,
     /// From a command or an event to a control symbol on the link.
     pub signal_setup_ps: u64,
     /// From there to the neighbour's sequencer.
     pub signal_ps: u64,
+    /// From a message's end to its sender's sequencer, and from a receiver's command to the sender of a long message.
+    pub word_ps: u64,
+    /// Who sends a signal waits until it has come, as of any message.
+    pub signals_are_answered: bool,
     /// A message of up to so many bytes leaves at once; a longer one when its receiver has asked for it.
     pub eager_bytes: u64,
-    /// Bits a second at which a card copies and reduces in its own memory; 0: in no time.
-    pub local_bps: u64,
+    /// Memory is read while a long message is asked for.
+    pub reads_ahead: bool,
+    /// Copies in a card's memory.
+    pub copies: Local,
+    /// Reductions in a card's memory.
+    pub reductions: Local,
+    /// How links carry bytes; none: one after the other, as they come from memory.
+    pub frames: Option<Frames>,
+}
+
+/// Commands that are read before they are wanted: the first with the program, and then some at once as soon as there is
+/// room for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fetch {
+    /// Commands for which there is room.
+    pub room: usize,
+    /// Commands that are read at once.
+    pub at_once: usize,
+    /// Until the first of them could begin, without itself,
+    pub read_ps: u64,
+    /// and so much for each.
+    pub command_ps: u64,
+}
+
+/// What a copy or a reduction takes that goes in pieces, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Local {
+    /// Bytes of a piece; 0: it takes no time.
+    pub piece_bytes: u64,
+    /// Bits a second within a piece.
+    pub bps: u64,
+    /// Picoseconds on top for the first piece,
+    pub first_ps: u64,
+    /// and for each other one.
+    pub next_ps: u64,
+}
+
+impl Local {
+    /// In no time.
+    pub const FREE: Self = Self { piece_bytes: 0, bps: 0, first_ps: 0, next_ps: 0 };
+
+    /// Picoseconds of so many bytes.
+    pub const fn ps(&self, bytes: u64) -> u64 {
+        if self.piece_bytes == 0 || bytes == 0 {
+            return 0;
+        }
+        self.first_ps + (bytes.div_ceil(self.piece_bytes) - 1) * self.next_ps + ps(bytes, self.bps)
+    }
+}
+
+/// Frames of a link. A frame leaves when all of it is read, and is written when all of it has come; the next is read
+/// and comes meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frames {
+    /// Bytes of payload, at most.
+    pub payload_bytes: u64,
+    /// Bytes of a head.
+    pub head_bytes: u64,
+    /// Bytes of the acknowledgement that goes the other way for each frame.
+    pub ack_bytes: u64,
+    /// From a frame's last word on the link until the neighbour looks who takes it.
+    pub noticed_ps: u64,
+    /// What the word of a message without bytes waits for at the other end: the acknowledgement goes first.
+    pub behind_ack_ps: u64,
+    /// A message that came before its take is copied in pieces: from one to the next until they are read,
+    pub early_read_ps: u64,
+    /// and written,
+    pub early_write_ps: u64,
+    /// and until memory has answered for the last.
+    pub early_last_ps: u64,
+    /// Bytes of such a piece.
+    pub early_piece_bytes: u64,
+}
+
+/// When a message is where, from the first word on the link on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// The first frame is read before that.
+    pub(crate) read_ps: u64,
+    /// The link is busy for so long.
+    pub(crate) link_ps: u64,
+    /// And what was on it last is written for so long.
+    pub(crate) write_ps: u64,
 }
 
 impl Timing {
     /// The paper's: sections 4.1 to 4.3.
     pub const PAPER: Self = Self {
         link_bps: paper::LINK_BPS,
+        go_ps: 0,
+        command_ps: 0,
         setup_ps: paper::SETUP_PS,
         migration_ps: paper::MIGRATION_PS,
+        fetch: None,
         signal_setup_ps: paper::SIGNAL_SETUP_PS,
         signal_ps: paper::SIGNAL_PS,
+        word_ps: paper::SIGNAL_SETUP_PS + paper::SIGNAL_PS,
+        signals_are_answered: false,
         eager_bytes: paper::EAGER_BYTES,
-        local_bps: 0,
+        reads_ahead: true,
+        copies: Local::FREE,
+        reductions: Local::FREE,
+        frames: None,
     };
 
     /// What a link needs for so many bytes.
@@ -41,12 +138,11 @@ impl Timing {
         ps(bytes, self.link_bps)
     }
 
-    /// What a message of so many bytes takes that nothing holds up.
+    /// What a message of so many bytes takes that nothing holds up, without frames.
     pub const fn start_ps(&self, bytes: u64) -> u64 {
-        let asked = self.signal_setup_ps + self.signal_ps;
         match bytes {
             0 => self.signal_setup_ps + self.signal_ps,
-            _ if bytes > self.eager_bytes && asked > self.setup_ps => asked + self.migration_ps,
+            _ if bytes > self.eager_bytes && self.word_ps > self.setup_ps => self.word_ps + self.migration_ps,
             _ => self.setup_ps + self.migration_ps,
         }
     }
@@ -57,8 +153,45 @@ impl Timing {
         (self.link_bps as u128 * ps as u128 / 8 / 1_000_000_000_000) as u64
     }
 
-    const fn local_ps(&self, bytes: u64) -> u64 {
-        if self.local_bps == 0 { 0 } else { ps(bytes, self.local_bps) }
+    /// How a message of so many bytes moves while so many acknowledgements go the same way.
+    pub(crate) fn moved(&self, bytes: u64, acks: u64) -> Moved {
+        let Some(frames) = self.frames else {
+            return Moved { read_ps: 0, link_ps: self.link_ps(bytes), write_ps: 0 };
+        };
+        if bytes == 0 {
+            return Moved { read_ps: 0, link_ps: 0, write_ps: 0 };
+        }
+        let count = frames.count(bytes);
+        let last = self.link_ps(bytes - (count - 1) * frames.payload_bytes);
+        let head = self.link_ps(frames.head_bytes);
+        let full = self.link_ps(frames.payload_bytes);
+        let write_ps = match count {
+            1 => last,
+            // The frame before is still being written when the last one has come, if that is short.
+            _ => last + full.saturating_sub(head + last),
+        };
+        let link_ps = count * head + self.link_ps(bytes) + acks * self.link_ps(frames.ack_bytes);
+        Moved { read_ps: full.min(self.link_ps(bytes)), link_ps, write_ps }
+    }
+
+    /// What it takes to bring so many bytes that came early to where they are taken.
+    pub(crate) fn early_ps(&self, bytes: u64) -> u64 {
+        let Some(frames) = self.frames.filter(|_| bytes > 0) else { return 0 };
+        let (mut read, mut written, mut left) = (0, 0, bytes);
+        while left > 0 {
+            let piece = left.min(frames.early_piece_bytes);
+            read += frames.early_read_ps + self.link_ps(piece);
+            written = read.max(written) + frames.early_write_ps + self.link_ps(piece);
+            left -= piece;
+        }
+        written + frames.early_last_ps
+    }
+}
+
+impl Frames {
+    /// Frames of a message.
+    pub(crate) const fn count(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.payload_bytes)
     }
 }
 
@@ -66,228 +199,53 @@ const fn ps(bytes: u64, bps: u64) -> u64 {
     (bytes as u128 * 8 * 1_000_000_000_000).div_ceil(bps as u128) as u64
 }
 
-/// Programs that do not end, or use no link of the group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the program of rank {rank} does not get beyond command {command}")]
-pub struct NotRun {
-    /// The rank.
-    pub rank: usize,
-    /// The command.
-    pub command: usize,
-}
-
-/// A message that one end has begun: tag, bytes and time.
-type Begun = Option<(u16, u32, u64)>;
-
-/// Runs a program on each rank, all from time 0 on, and says when the last of them has what it gets, in picoseconds.
-///
-/// # Errors
-/// [`NotRun`]
-///
-/// # Panics
-/// If there is not a program for each rank.
-pub fn run(timing: &Timing, group: &Group, programs: &[Vec<Command>]) -> Result<u64, NotRun> {
-    let size = group.size();
-    assert_eq!(programs.len(), size, "a program for each rank");
-    let ranks = vec![Rank::default(); size];
-    let links = vec![vec![Link::default(); size]; size];
-    let mut run = Run { timing, group, programs, ranks, links };
-    let mut ready: Vec<usize> = (0..size).rev().collect();
-    while let Some(rank) = ready.pop() {
-        run.go_on(rank, &mut ready)?;
-    }
-    run.end()
-}
-
-#[derive(Debug, Clone, Default)]
-struct Rank {
-    command: usize,
-    now: u64,
-    /// Messages that it has begun and whose other end has not.
-    open: usize,
-    /// When all is done that it has begun since its last wait.
-    done: u64,
-    /// When it has the last bytes for it.
-    got: u64,
-}
-
-/// One direction of a link.
-#[derive(Debug, Clone, Default)]
-struct Link {
-    put: Begun,
-    take: Begun,
-    /// When both ends are done with their last message.
-    done: [u64; 2],
-}
-
-struct Run<'a> {
-    timing: &'a Timing,
-    group: &'a Group,
-    programs: &'a [Vec<Command>],
-    ranks: Vec<Rank>,
-    links: Vec<Vec<Link>>,
-}
-
-impl Run<'_> {
-    /// Executes commands of a rank until one has to wait for another rank's. Who may go on for it becomes ready.
-    fn go_on(&mut self, rank: usize, ready: &mut Vec<usize>) -> Result<(), NotRun> {
-        while let Some(command) = self.programs[rank].get(self.ranks[rank].command).copied() {
-            let stuck = NotRun { rank, command: self.ranks[rank].command };
-            let peer = |port| self.group.at(rank, port).ok_or(stuck);
-            match command {
-                Command::Put { link, tag, length, .. } => {
-                    let to = peer(link)?;
-                    let (at, of) = (&mut self.ranks[rank], &mut self.links[rank][to]);
-                    if of.put.is_some() {
-                        return Ok(());
-                    }
-                    at.now = at.now.max(of.done[0]);
-                    at.open += 1;
-                    of.put = Some((tag, length, at.now));
-                    self.meet(rank, to, ready);
-                }
-                Command::Take { link, tag, length, .. } => {
-                    let from = peer(link)?;
-                    let (at, of) = (&mut self.ranks[rank], &mut self.links[from][rank]);
-                    if of.take.is_some() {
-                        return Ok(());
-                    }
-                    at.now = at.now.max(of.done[1]);
-                    at.open += 1;
-                    of.take = Some((tag, length, at.now));
-                    self.meet(from, rank, ready);
-                }
-                Command::Wait if self.ranks[rank].open > 0 => return Ok(()),
-                Command::Wait => {
-                    let at = &mut self.ranks[rank];
-                    at.got = at.got.max(at.now);
-                    at.now = at.now.max(at.done);
-                }
-                Command::Copy { .. } | Command::Reduce { .. } => {
-                    let at = &mut self.ranks[rank];
-                    at.now += self.timing.local_ps(command.bytes());
-                    at.got = at.got.max(at.now);
-                }
-                Command::Survey { .. } => return Err(stuck),
-            }
-            self.ranks[rank].command += 1;
-        }
-        Ok(())
-    }
-
-    /// Both ends have begun a message: from then on its times are known.
-    fn meet(&mut self, from: usize, to: usize, ready: &mut Vec<usize>) {
-        let (timing, link) = (self.timing, &mut self.links[from][to]);
-        let (Some((tag, length, put)), Some((taken, _, take))) = (link.put, link.take) else { return };
-        if tag != taken {
-            return;
-        }
-        let bytes = u64::from(length);
-        let (setup, migration) = match bytes {
-            0 => (timing.signal_setup_ps, timing.signal_ps),
-            _ => (timing.setup_ps, timing.migration_ps),
-        };
-        let asked = if bytes > timing.eager_bytes { take + timing.signal_setup_ps + timing.signal_ps } else { 0 };
-        // The link is free: who sends the next message has heard of the last one's end.
-        let left = (put + setup).max(asked) + timing.link_ps(bytes);
-        let came = (left + migration).max(take);
-        let told = came + timing.signal_setup_ps + timing.signal_ps;
-        link.done = [told, came];
-        (link.put, link.take) = (None, None);
-        for (rank, done) in [(from, told), (to, came)] {
-            self.ranks[rank].open -= 1;
-            self.ranks[rank].done = self.ranks[rank].done.max(done);
-            ready.push(rank);
-        }
-        self.ranks[to].got = self.ranks[to].got.max(came);
-    }
-
-    fn end(&self) -> Result<u64, NotRun> {
-        for (rank, at) in self.ranks.iter().enumerate() {
-            if at.command < self.programs[rank].len() || at.open > 0 {
-                return Err(NotRun { rank, command: at.command });
-            }
-        }
-        Ok(self.ranks.iter().map(|rank| rank.got).max().unwrap_or(0))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ROUND: Timing = Timing {
+    const PIECES: Local = Local { piece_bytes: 100, bps: 8_000_000_000_000, first_ps: 7, next_ps: 3 };
+    const FRAMED: Timing = Timing {
         link_bps: 8_000_000_000_000,
-        setup_ps: 100,
-        migration_ps: 50,
-        signal_setup_ps: 10,
-        signal_ps: 40,
-        eager_bytes: 1000,
-        local_bps: 8_000_000_000_000,
+        frames: Some(Frames {
+            payload_bytes: 100,
+            head_bytes: 10,
+            ack_bytes: 10,
+            noticed_ps: 0,
+            behind_ack_ps: 0,
+            early_read_ps: 20,
+            early_write_ps: 2,
+            early_last_ps: 30,
+            early_piece_bytes: 100,
+        }),
+        ..Timing::PAPER
     };
 
-    /// Ranks in a line.
-    fn line(size: usize) -> Group {
-        let port = |a: usize, b: usize| {
-            if b == a + 1 {
-                Some(1)
-            } else if a == b + 1 {
-                Some(2)
-            } else {
-                None
-            }
+    #[test]
+    fn what_goes_in_pieces_takes_something_for_each() {
+        let all = [0, 1, 100, 101, 250].map(|bytes| PIECES.ps(bytes));
+        assert_eq!(all, [0, 8, 107, 111, 263]);
+        assert_eq!(Local::FREE.ps(1000), 0);
+    }
+
+    #[test]
+    fn frames_are_read_sent_and_written_whole() {
+        let moved = |bytes, acks| {
+            let moved = FRAMED.moved(bytes, acks);
+            (moved.read_ps, moved.link_ps, moved.write_ps)
         };
-        Group::new((0..size).map(|a| (0..size).map(|b| port(a, b)).collect()).collect())
-    }
-
-    const fn put(link: u8, tag: u16, length: u32) -> Command {
-        Command::Put { link, tag, addr: 0, length }
-    }
-
-    const fn take(link: u8, tag: u16, length: u32) -> Command {
-        Command::Take { link, tag, addr: 0, length }
-    }
-
-    fn time(programs: &[Vec<Command>]) -> Result<u64, NotRun> {
-        run(&ROUND, &line(programs.len()), programs)
+        assert_eq!(moved(60, 0), (60, 70, 60));
+        assert_eq!(moved(100, 2), (100, 130, 100), "beside two acknowledgements");
+        // A short frame waits until the one before it is written; one as long does not.
+        assert_eq!(moved(101, 0), (100, 121, 1 + 100 - 11));
+        assert_eq!(moved(200, 0), (100, 220, 100));
+        assert_eq!(moved(0, 0), (0, 0, 0));
     }
 
     #[test]
-    fn a_message_takes_its_parts_one_after_the_other() {
-        let pair = |bytes| [vec![put(1, 0, bytes), Command::Wait], vec![take(2, 0, bytes), Command::Wait]];
-        assert_eq!(time(&pair(1000)), Ok(100 + 1000 + 50));
-        assert_eq!(time(&pair(1001)), Ok(100 + 1001 + 50), "it is asked for while memory is read");
-        assert_eq!(time(&pair(0)), Ok(10 + 40));
-        assert_eq!([0, 1000, 1001].map(|bytes| ROUND.start_ps(bytes)), [50, 150, 150]);
-    }
-
-    #[test]
-    fn who_waits_goes_on_when_both_ends_are_done() {
-        // The second message over a link goes out when the sender knows that the first has come.
-        let two = [
-            vec![put(1, 0, 500), put(1, 1, 500), Command::Wait],
-            vec![take(2, 0, 500), take(2, 1, 500), Command::Wait],
-        ];
-        assert_eq!(time(&two), Ok((100 + 500 + 50 + 50) + (100 + 500 + 50)));
-        // A card between passes on what it has, after a copy.
-        let copy = Command::Copy { from: 0, to: 0, length: 30 };
-        let passed = [
-            vec![put(1, 0, 500), Command::Wait],
-            vec![take(2, 0, 500), Command::Wait, copy, put(1, 0, 500), Command::Wait],
-            vec![take(2, 0, 500), Command::Wait],
-        ];
-        assert_eq!(time(&passed), Ok(650 + 30 + 650));
-        // A receiver that comes late to a long message is waited for.
-        let long = Command::Copy { from: 0, to: 0, length: 5000 };
-        let late = [vec![put(1, 0, 2000), Command::Wait], vec![long, take(2, 0, 2000), Command::Wait]];
-        assert_eq!(time(&late), Ok(5000 + 50 + 2000 + 50));
-    }
-
-    #[test]
-    fn programs_that_do_not_end_are_told() {
-        let alone = [vec![put(1, 0, 8), Command::Wait], Vec::new()];
-        assert_eq!(time(&alone), Err(NotRun { rank: 0, command: 1 }));
-        let astray = [vec![put(9, 0, 8)], Vec::new()];
-        assert_eq!(time(&astray), Err(NotRun { rank: 0, command: 0 }));
+    fn what_came_early_is_read_while_the_piece_before_is_written() {
+        assert_eq!(FRAMED.early_ps(50), 20 + 50 + 2 + 50 + 30);
+        assert_eq!(FRAMED.early_ps(200), 2 * 120 + 2 + 100 + 30);
+        // The last piece is here before the one before is written.
+        assert_eq!(FRAMED.early_ps(110), 120 + 102 + 12 + 30);
     }
 }

@@ -47,6 +47,10 @@ pub(crate) enum StudyName {
     DiadFeatures(Simulated),
     /// OPTWEB figures 10 to 15: operations over a full mesh
     OptwebCollectives(Calculated),
+    /// OPTWEB figure 9: jitter of barriers
+    OptwebJitter(Calculated),
+    /// OPTWEB's operations: the event model beside gateware
+    OptwebGateware(Calculated),
     /// OPTWEB section 5.3: more cards than links, up to 4,160
     OptwebTopologies(Calculated),
     /// OPTWEB figure 19: programs on mesh, torus and switch

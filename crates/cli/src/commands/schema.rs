@@ -17,7 +17,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 46] = [
+pub(super) const ALL: [Entry; 48] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -64,6 +64,8 @@ pub(super) const ALL: [Entry; 46] = [
     (optweb::applications::SCHEMA, "study optweb-applications", of::<optweb::applications::Report>),
     (optweb::collectives::SCHEMA, "study optweb-collectives", of::<optweb::collectives::Report>),
     (optweb::cost::SCHEMA, "study optweb-cost", of::<optweb::cost::Report>),
+    (optweb::gateware::SCHEMA, "study optweb-gateware", of::<optweb::gateware::Report>),
+    (optweb::jitter::SCHEMA, "study optweb-jitter", of::<optweb::jitter::Report>),
     (optweb::topologies::SCHEMA, "study optweb-topologies", of::<optweb::topologies::Report>),
     (rackloom_study_saf::cost::SCHEMA, "study saf-cost", of::<rackloom_study_saf::cost::Report>),
     (rackloom_study_saf::ondemand::SCHEMA, "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),

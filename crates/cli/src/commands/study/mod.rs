@@ -37,6 +37,8 @@ pub(super) fn run(cx: &Context, study: Option<&StudyName>) -> Result<Exit> {
         Some(StudyName::DiadMultichase(args)) => diad::run(cx, "diad-multichase", args),
         Some(StudyName::DiadFeatures(args)) => diad::run(cx, "diad-features", args),
         Some(StudyName::OptwebCollectives(args)) => optweb::run(cx, "optweb-collectives", args),
+        Some(StudyName::OptwebJitter(args)) => optweb::run(cx, "optweb-jitter", args),
+        Some(StudyName::OptwebGateware(args)) => optweb::run(cx, "optweb-gateware", args),
         Some(StudyName::OptwebTopologies(args)) => optweb::run(cx, "optweb-topologies", args),
         Some(StudyName::OptwebApplications(args)) => optweb::run(cx, "optweb-applications", args),
         Some(StudyName::OptwebCost(args)) => optweb::run(cx, "optweb-cost", args),
