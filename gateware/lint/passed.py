@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Which tops have passed `lint.sh` with what they are made of now.
 
-What the tools say of a top depends on its sources, the waivers, the script and the pinned tools alone. passed.json has a
-digest of these for each top, with its parameters, that has passed.
+What the tools say of a top depends on its sources, the waivers, the script and the pinned tools alone. passed.json has
+a digest of these for each top, with its parameters, that has passed.
 
     gateware/lint/passed.py <tops            prints the lines that are not as they passed last
     gateware/lint/passed.py --bless <tops    writes that all of these have passed, and no others

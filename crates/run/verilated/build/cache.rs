@@ -38,7 +38,7 @@ impl Cache {
         Ok(Some(entry))
     }
 
-    /// The entry of this name and hash, filled. It is there with all that is in it or not at all, whoever else makes it.
+    /// The entry of this name and hash, filled. It is there as a whole or not at all, whoever else makes it.
     pub fn make(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Compiles what Verilator has written, and nothing twice: the runtime of Verilator, which takes longer to compile than a
-//! small design, is compiled once, and a change of the gateware compiles what it changes.
+//! Compiles what Verilator has written, and nothing twice: the runtime of Verilator, which takes longer to compile than
+//! a small design, is compiled once, and a change of the gateware compiles what it changes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -132,8 +132,8 @@ impl<'a> Compiler<'a> {
         Ok(known)
     }
 
-    /// All sources of a class begin with the same header, which takes longer to read than most of them to compile. Clang
-    /// keeps what it has read of it.
+    /// All sources of a class begin with the same header, which takes longer to read than most of them to compile.
+    /// Clang keeps what it has read of it.
     fn read_heads(&self, missing: &[Missing]) -> Result<Heads, String> {
         if !self.prefers_clang {
             return Ok(Heads::new());
