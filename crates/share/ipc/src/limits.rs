@@ -91,6 +91,10 @@ pub(crate) const UNREAD_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a greeting may take, on both sides.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a client over TCP that was welcomed may take to bring its second connection. It has a seat meanwhile, which
+/// is its tenant's: so there are no more of them than seats, and who is slow takes no place of others.
+pub(crate) const SESSION_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Smallest arena: small spans share one.
 pub(crate) const ARENA_MIN: u64 = 4 << 20;
 

@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use rackloom_ipc::frame::{Piece, message_head};
 use rackloom_ipc::hello::{Hello, Role, Welcome};
 use rackloom_ipc::{
-    BODY_MAX, Batch, BulkRef, ChannelError, Closed, Corrupt, Endpoint, Handover, Limits, Peer, RESERVED, Refusal,
-    ServerConfig, Violation,
+    BODY_MAX, Batch, BulkRef, CLIENTS_MAX, ChannelError, Closed, Corrupt, Endpoint, Handover, Limits, Peer, RESERVED,
+    Refusal, ServerConfig, Violation,
 };
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags,
@@ -408,6 +408,32 @@ fn a_client_without_bulk_is_gone_soon() {
     let end = peer.recv(deadline(), &mut Batch::new());
     assert!(matches!(end, Err(ChannelError::Closed(Closed::PeerGone))), "{end:?}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+/// As many as there are seats, from one address: none takes another one's place.
+#[test]
+fn all_that_were_welcomed_may_bring_their_second_connection() {
+    let place = Place::new(Transport::Tcp, ServerConfig::default());
+    let came: Vec<_> = (0..CLIENTS_MAX).map(|_| tcp(&place, &hello(Role::Messages, [0; 16]))).collect();
+    assert_eq!(tcp(&place, &hello(Role::Messages, [0; 16])).1.unwrap_err(), Refusal::Full);
+    for (_, welcome) in &came {
+        let (_bulk, joined) = tcp(&place, &hello(Role::Bulk, welcome.as_ref().unwrap().session));
+        assert!(joined.is_ok(), "{joined:?}");
+    }
+}
+
+/// Nobody waits for the second connection of a client that has ended.
+#[test]
+fn a_client_that_ends_between_its_connections_gives_its_seat_back_at_once() {
+    let place = Place::new(Transport::Tcp, ServerConfig { clients_max: 1, ..ServerConfig::default() });
+    let start = Instant::now();
+    for _ in 0..10 {
+        let (main, welcome) = tcp(&place, &hello(Role::Messages, [0; 16]));
+        drop(main);
+        assert!(tcp(&place, &hello(Role::Bulk, welcome.unwrap().session)).1.is_err(), "it is over");
+    }
+    drop(tcp_pair(&place));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[test]

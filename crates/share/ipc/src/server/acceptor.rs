@@ -22,7 +22,7 @@ use super::shm::{RING_START, ShmPeer};
 use super::tcp::TcpPeer;
 use super::watch;
 use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
-use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
+use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SESSION_TIMEOUT, SOCKET_SEND};
 use crate::sys::socket;
 use crate::tls::TlsIdentity;
 
@@ -108,6 +108,7 @@ impl Acceptor {
             PollFd::new(&self.listener, if accepting { PollFlags::IN } else { PollFlags::empty() }),
         ];
         fds.extend(self.greeting.iter().map(|g| PollFd::new(g.line.socket(), g.line.wants())));
+        fds.extend(self.sessions.iter().map(|s| PollFd::new(s.main.socket(), PollFlags::RDHUP)));
         watch::files(&self.watched, &mut fds);
         let deadlines = self.greeting.iter().map(|g| g.deadline).chain(self.sessions.iter().map(|s| s.deadline));
         let again = watch::again(&self.watched);
@@ -118,9 +119,13 @@ impl Acceptor {
         let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         drop(fds);
         let (head, ready) = ready.split_at(2);
-        let (greeting, watched) = ready.split_at(self.greeting.len());
+        let (greeting, ready) = ready.split_at(self.greeting.len());
+        let (ended, watched) = ready.split_at(self.sessions.len());
         watch::look(&mut self.watched, watched);
         let now = Instant::now();
+        // Before others join or come.
+        let mut ended = ended.iter();
+        self.sessions.retain(|s| !ended.next().is_some_and(|ended| *ended) && s.deadline > now);
         let greeting = greeting.to_vec();
         for at in (0..greeting.len()).rev() {
             if greeting[at] {
@@ -129,7 +134,6 @@ impl Acceptor {
                 self.greeting.remove(at);
             }
         }
-        self.sessions.retain(|s| s.deadline > now);
         if accepting && head[1] {
             self.accept();
         }
@@ -210,11 +214,8 @@ impl Acceptor {
             bulk_count_max: u32::try_from(limits.bulk_count_max).unwrap_or(u32::MAX),
         };
         let Line::Packets(sock) = line else {
-            if self.sessions.len() >= GREETINGS_MAX {
-                self.sessions.remove(oldest_of_greediest(self.sessions.iter().map(|s| &s.identity)));
-            }
             line.answer(&Ok(welcome), None);
-            let deadline = Instant::now() + GREETING_TIMEOUT;
+            let deadline = Instant::now() + SESSION_TIMEOUT;
             self.sessions.push(Session { main: line, identity, hello, id, deadline, seat });
             return;
         };
