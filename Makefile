@@ -40,8 +40,9 @@ protos: setup ## The registry's API in Go, made from its .proto files
 gateware: setup ## The gateware's benches and proofs
 	scripts/gateware.sh
 
-nightly: setup mutants coverage ## What `make test` has samples of: all benches, tops, faults, proofs and areas; coverage
+nightly: setup mutants coverage ## What `make test` has samples of: all benches, tops, faults, proofs, areas and firmware's tests; coverage
 	RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/pytest -q -n 2 gateware/tb
+	RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/python gateware/firmware/tests/run.py
 	gateware/lint.sh
 	gateware/formal/prove.py
 	gateware/synth/synth.py --check
