@@ -51,10 +51,6 @@ impl Cache {
         fs::create_dir_all(&begun).map_err(named(&begun))?;
         fill(&begun)?;
         fs::write(begun.join(USED), "").map_err(named(&begun))?;
-        // One that lacks the file is of an older form.
-        if !entry.join(USED).exists() {
-            let _ = fs::remove_dir_all(&entry);
-        }
         match fs::rename(&begun, &entry) {
             Err(_) if entry.join(USED).exists() => fs::remove_dir_all(&begun).map_err(named(&begun))?,
             renamed => renamed.map_err(named(&entry))?,
