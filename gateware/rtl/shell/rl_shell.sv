@@ -557,6 +557,9 @@ module rl_shell
     .data_o(counter_data)
   );
 
+  assign view_o.memory_rests = read_idle && progress.stored == progress.written && !progress.busy &&
+      !session.receiving && !load_busy && !scrub_ctl.scrub;
+
   // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
   assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || tags_busy || !read_idle ||
       progress.stored != progress.written || execute_busy || load_busy || scrub_ctl.scrub ||

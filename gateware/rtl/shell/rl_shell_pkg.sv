@@ -340,6 +340,7 @@ package rl_shell_pkg;
     logic        fault;          // The firmware has failed,
     logic        memory_failed;  // or the memory has answered with an error: rl_restart.
     logic        quiet;          // No frame, fetch, launch or load is under way.
+    logic        memory_rests;   // Nothing of the shell needs the memory.
   } shell_view_t;
 
   // -- between rl_launch and rl_role_port.

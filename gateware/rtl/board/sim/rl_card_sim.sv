@@ -132,6 +132,7 @@ module rl_card_sim
   logic
       memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy, memory_busy_net;
   logic rst_shell_n, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
+  logic clk_memory, clk_ports;  // clk_ddr_i and clk_role_i, which rest: rl_card_rest.
   logic links_busy, links_moves, links_failed, links_alarm, program_ended;
   logic [31:0] links_alarm_us, links_word;
   axi_req_t links_axi;
@@ -269,7 +270,7 @@ module rl_card_sim
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
-    .clk_ddr_i,
+    .clk_ddr_i(clk_memory),
     .rst_ddr_ni(rst_n[1]),
     .clk_role_i,
     .rst_role_ni(rst_n[2]),
@@ -393,6 +394,25 @@ module rl_card_sim
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
+  rl_card_rest #(
+    .Memories(Memories)
+  ) u_rest (
+    .clk_net_i,
+    .rst_net_ni(rst_n[0]),
+    .clk_ddr_i,
+    .rst_ddr_ni(rst_n[1]),
+    .clk_role_i,
+    .rst_role_ni(rst_n[2]),
+    .shell_rests_i(view.memory_rests),
+    .role_i(guarded),
+    .role_rsp_i(guarded_rsp),
+    .others_ask_i(bridge_axi.awvalid || bridge_axi.wvalid || bridge_axi.arvalid || bridge_axi_rsp.bvalid ||
+                  bridge_axi_rsp.rvalid || links_axi.awvalid || links_axi.wvalid || links_axi.arvalid ||
+                  links_axi_rsp.bvalid || links_axi_rsp.rvalid),
+    .busy_i(memory_busy || door_bvalid || door_rvalid),
+    .clk_ddr_o(clk_memory),
+    .clk_role_o(clk_ports)
+  );
   logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
   logic door_arvalid, door_arready, door_rvalid, door_rready;
   logic [63:0] door_wstrb;
@@ -402,11 +422,11 @@ module rl_card_sim
     .Links(Links != 0),
     .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
   ) u_hub (
-    .clk_role_i,
+    .clk_role_i(clk_ports),
     .rst_role_ni(rst_n[2]),
     .role_i(guarded),
     .role_o(guarded_rsp),
-    .clk_ddr_i,
+    .clk_ddr_i(clk_memory),
     .rst_ddr_ni(rst_n[1]),
     .shell_i(shell),
     .shell_o(shell_rsp),
