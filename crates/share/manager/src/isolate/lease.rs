@@ -152,15 +152,19 @@ impl Holder for LeaseHolder {
 impl LeaseHolder {
     /// Others wait: takes the board back if the worker runs no task, else asks for it after the task.
     fn take_back(&self, state: &mut State) {
-        if self.page.change(LeaseState::Idle, LeaseState::NotHeld) {
-            state.has_board = false;
-            if !state.is_charged {
-                state.charged_from = u64::MAX; // Nobody had to wait, so nothing is charged.
+        match self.page.take_back() {
+            Some(LeaseState::Idle) => {
+                state.has_board = false;
+                if !state.is_charged {
+                    state.charged_from = u64::MAX; // Nobody had to wait, so nothing is charged.
+                }
             }
-        } else if self.page.change(LeaseState::Busy, LeaseState::LastTask) && !state.is_charged {
-            // From the start of the running task: what it did before delayed nobody.
-            let began = self.page.read().map_or(0, |counters| counters.began);
-            state.charged_from = state.charged_from.max(began.min(now_ns()));
+            Some(LeaseState::Busy) if !state.is_charged => {
+                // From the start of the running task: what it did before delayed nobody.
+                let began = self.page.read().map_or(0, |counters| counters.began);
+                state.charged_from = state.charged_from.max(began.min(now_ns()));
+            }
+            _ => {}
         }
         state.is_notified = true;
     }
@@ -218,6 +222,8 @@ impl Job for Lease {
         }
         let now = now_ns();
         state.has_board = true;
+        // It keeps others waiting from now on: not since they wanted the board of its last turn.
+        state.wanted = state.wanted.map(|_| Instant::now());
         state.is_charged = state.wanted.is_some();
         state.is_notified = state.is_charged && !is_quick;
         state.held_from = now;

@@ -65,7 +65,7 @@ const WORDS: usize = 9 + 2 * (BUCKETS + 1);
 /// First word of the counters: behind the lease's state and the version, in a cache line of its own.
 const TALLY: usize = 8;
 
-/// Attempts to read the counters while they change.
+/// Attempts to read the counters, or to change the state, while the worker changes them.
 const LOOKS: u32 = 100;
 
 impl SharedPage {
@@ -115,6 +115,26 @@ impl SharedPage {
     /// Changes the state if it is `from`; returns whether it was.
     pub(super) fn change(&self, from: LeaseState, to: LeaseState) -> bool {
         self.hold().compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// For the manager: takes the board back from a worker that rests, or has it return the board after the task that
+    /// it runs. Returns the state in which it was: [`LeaseState::Idle`] if the board is back. A worker may begin or end
+    /// tasks meanwhile, so this looks again; one that changes its state faster than we can look, as only a hostile one
+    /// does, is not told.
+    pub(super) fn take_back(&self) -> Option<LeaseState> {
+        for _ in 0..LOOKS {
+            if self.change(LeaseState::Idle, LeaseState::NotHeld) {
+                return Some(LeaseState::Idle);
+            }
+            if self.change(LeaseState::Busy, LeaseState::LastTask) {
+                return Some(LeaseState::Busy);
+            }
+            let now = self.hold().load(Ordering::Acquire);
+            if now != LeaseState::Idle as u32 && now != LeaseState::Busy as u32 {
+                return None; // It has been told, or has returned the board.
+            }
+        }
+        None
     }
 
     /// For the manager: grants the board and wakes the worker.
@@ -203,6 +223,31 @@ impl WorkerCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// On an H200 five programs lost each other within a second: one kept the board until its process was ended.
+    #[test]
+    fn a_worker_that_ends_a_task_or_begins_one_meanwhile_is_told_all_the_same() {
+        let page = SharedPage::create().unwrap();
+        let other = SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap();
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    other.change(LeaseState::Busy, LeaseState::Idle);
+                    other.change(LeaseState::Idle, LeaseState::Busy);
+                }
+            });
+            let mut told = 0;
+            for _ in 0..200_000 {
+                page.set(LeaseState::Busy);
+                (0..told % 50).for_each(|_| std::hint::spin_loop());
+                page.take_back();
+                told += u32::from(!page.is_idle() && !page.is_busy());
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(told, 200_000);
+        });
+    }
 
     #[test]
     fn published_counters_are_read_in_another_map() {

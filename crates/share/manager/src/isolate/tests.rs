@@ -196,6 +196,24 @@ fn a_worker_pays_for_what_others_have_waited() {
     assert!(contended >= 20_000_000, "{contended}");
 }
 
+/// Others wanted the board when it had just returned it: the time until its next turn is not its own.
+#[test]
+fn a_worker_answers_for_the_time_of_its_turn_alone() {
+    let page = SharedPage::create().unwrap();
+    let stall_time = Duration::from_millis(500);
+    let holder = holder_with(1, &page, stall_time);
+    holder.wanted();
+    std::thread::sleep(stall_time + Duration::from_millis(10));
+    let lease = holder.request().unwrap();
+    let turn = std::thread::spawn(move || lease.run(&metrics(), false, &mut || None));
+    page.wait();
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(!holder.was_overdue(), "it has had the board for 20 ms");
+    assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld));
+    holder.returned();
+    turn.join().unwrap();
+}
+
 /// Others wait all the time.
 #[test]
 fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
