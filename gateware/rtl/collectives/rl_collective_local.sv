@@ -1,5 +1,5 @@
-// Copies and reductions within a card's memory, one at a time, as streams: while what has come is written, more is read.
-// A burst of results is written when all that it is made of is here, so who reads slowly keeps nobody from writing, and
+// Copies and reductions within a card's memory, one at a time, as streams: while what has come is written, more is
+// read. A burst of results is written when all that it is made of is here, so who reads slowly keeps nobody from writing, and
 // nothing is written of what could not be read. Any alignment; the two ranges do not overlap, but those of a reduction
 // may be the same: of that each word is read before its result is written.
 //
