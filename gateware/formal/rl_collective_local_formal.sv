@@ -1,7 +1,7 @@
 // A copy of up to three bursts or a reduction of two, at any place in a burst, while memory fails as it likes: each
-// byte of its destination is written once, no other byte is, nothing is when its burst's words have failed to come, and it
-// ends when memory has answered all, with the word of any failure. One byte is watched, any of them. Memory takes and
-// gives at once, since the solver finds no end otherwise: the benches have memories that pause.
+// byte of its destination is written once, no other byte is, nothing is when its burst's words have failed to come, and
+// it ends when memory has answered all, with the word of any failure. One byte is watched, any of them. Memory takes
+// and gives at once, since the solver finds no end otherwise: the benches have memories that pause.
 module rl_collective_local_formal
   import rl_collective_pkg::*;
 #(

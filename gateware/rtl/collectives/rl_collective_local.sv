@@ -1,7 +1,7 @@
 // Copies and reductions within a card's memory, one at a time, as streams: while what has come is written, more is
-// read. A burst of results is written when all that it is made of is here, so who reads slowly keeps nobody from writing, and
-// nothing is written of what could not be read. Any alignment; the two ranges do not overlap, but those of a reduction
-// may be the same: of that each word is read before its result is written.
+// read. A burst of results is written when all that it is made of is here, so who reads slowly keeps nobody from
+// writing, and nothing is written of what could not be read. Any alignment; the two ranges do not overlap, but those of
+// a reduction may be the same: of that each word is read before its result is written.
 //
 // A reduction reads what its command has at `from`, its right operands, and what it has at `to`, its left ones, where
 // the results go. A port gives a word a cycle, so it takes two cycles for a word, and a copy takes one.
