@@ -253,6 +253,7 @@ module rl_collective_card
     .r_valid_i(read_comes[1]),
     .r_data_i(r_data_i[Links]),
     .r_failed_i(r_resp_i[Links] != '0),
+    .r_last_i(r_last_i[Links]),
     .aw_valid_o(local_aw_valid),
     .aw_ready_i(aw_ready_i[Links]),
     .aw_addr_o(local_aw_addr),

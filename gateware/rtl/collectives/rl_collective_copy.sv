@@ -1,6 +1,6 @@
 // A message that came early, out of its place of the early area, to where a take wants it: one at a time, in pieces
-// that are here whole before they are offered. Nothing is read before memory has answered for what was on its way
-// there.
+// that are here whole before they are offered. While one is written the next ones are read. Nothing is read before
+// memory has answered for what was on its way there.
 module rl_collective_copy
   import rl_collective_pkg::*;
 #(
@@ -54,26 +54,42 @@ module rl_collective_copy
     $fatal(0, "rl_collective_copy: Eager must be a power of two (%m)");
   end
   localparam int unsigned Piece = 1024;  // Bytes.
-  localparam int unsigned PieceW = $clog2(Piece) + 1;
-  few_t at_q, bytes_q, left;
+  localparam int unsigned PieceWords = Piece / Bytes;
+  localparam int unsigned Depth = 4 * PieceWords;  // Words that are asked for or here.
+  localparam int unsigned DepthW = $clog2(Depth) + 1;
+  few_t
+      at_q,
+      asked_q,
+      bytes_q,
+      size,
+      ask;  // Bytes that were taken, those that were asked for, and all.
   logic [39:0] to_q;
-  logic [PieceW-1:0] piece, piece_q;
-  logic asks, asked_q, range_ready, ends;
+  logic asks, range_ready, ends;
   logic [4:0] waits_q;
-  logic [15:0] words, here_q;  // Words of the piece, and those that are here.
+  logic [15:0]
+      words, ask_words;  // Words of the piece that is next, and of the one that is asked for.
   logic [15:0] words_q;  // Of one that was taken, that are still to go.
-  assign left = bytes_q - at_q;
-  assign piece = left < few_t'(Piece) ? PieceW'(left) : PieceW'(Piece);
-  assign asks = busy_o && !asked_q && left != '0 && waits_q == '0 && range_ready;
-  assign words = 16'((17'(piece_q) + 17'(Bytes - 1)) >> FineW);
-  assign piece_valid_o = asked_q && here_q == words;
+  logic [DepthW-1:0]
+      here_q, free_q;  // Words of pieces that were not taken, and those for which there is room.
+  function automatic few_t piece_of(few_t left);
+    return left < few_t'(Piece) ? left : few_t'(Piece);
+  endfunction
+  function automatic logic [15:0] words_of(few_t bytes);
+    return 16'((17'(bytes) + 17'(Bytes - 1)) >> FineW);
+  endfunction
+  assign size = piece_of(bytes_q - at_q);
+  assign ask = piece_of(bytes_q - asked_q);
+  assign words = words_of(size);
+  assign ask_words = words_of(ask);
+  assign asks = busy_o && ask != '0 && free_q >= DepthW'(PieceWords) && waits_q == '0 && range_ready;
+  assign piece_valid_o = busy_o && size != '0 && 16'(here_q) >= words;
   assign piece_to_o = to_q + 40'(at_q);
-  assign piece_size_o = 16'(piece_q);
+  assign piece_size_o = 16'(size);
   assign word_last_o = words_q == 16'd1;
   assign ends = word_valid_o && word_ready_i && word_last_o && at_q == bytes_q;
 
   logic room, unused_last;
-  logic [$clog2(2 * Piece / Bytes):0] unused_stored;
+  logic [DepthW-1:0] unused_stored;
   rl_bridge_burst #(
     .AddrW(40),
     .DataW(DataW),
@@ -83,8 +99,8 @@ module rl_collective_copy
     .rst_ni,
     .valid_i(asks),
     .ready_o(range_ready),
-    .beat_i(BeatW'((place_of(early_i, place_o) + 40'(at_q)) >> FineW)),
-    .beats_i(16'((17'(piece) + 17'(Bytes - 1)) >> FineW)),
+    .beat_i(BeatW'((place_of(early_i, place_o) + 40'(asked_q)) >> FineW)),
+    .beats_i(ask_words),
     .valid_o(ar_valid_o),
     .ready_i(ar_ready_i),
     .beat_o(ar_beat_o),
@@ -93,7 +109,7 @@ module rl_collective_copy
   );
   rl_fifo #(
     .Width(DataW),
-    .Depth(2 * Piece / Bytes),
+    .Depth(Depth),
     .Block(1'b1)
   ) u_piece (
     .clk_i,
@@ -109,8 +125,8 @@ module rl_collective_copy
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_o <= 1'b0;
-      asked_q <= 1'b0;
       here_q <= '0;
+      free_q <= DepthW'(Depth);
       waits_q <= '0;
     end else begin
       if (begin_i) begin
@@ -120,9 +136,8 @@ module rl_collective_copy
         if (ends) busy_o <= 1'b0;
         if (answered_i && waits_q != '0) waits_q <= waits_q - 1'b1;
       end
-      if (asks) asked_q <= 1'b1;
-      else if (piece_take_i) asked_q <= 1'b0;
-      here_q <= piece_take_i ? '0 : here_q + 16'(r_valid_i);
+      here_q <= here_q + DepthW'(r_valid_i) - (piece_take_i ? DepthW'(words) : '0);
+      free_q <= free_q + DepthW'(word_valid_o && word_ready_i) - (asks ? DepthW'(ask_words) : '0);
     end
   end
   always_ff @(posedge clk_i) begin
@@ -133,12 +148,13 @@ module rl_collective_copy
       to_q <= to_i;
       bytes_q <= bytes_i;
       at_q <= '0;
+      asked_q <= '0;
       failed_o <= 1'b0;
     end else begin
-      if (piece_take_i) at_q <= at_q + few_t'(piece_q);
+      if (piece_take_i) at_q <= at_q + size;
+      if (asks) asked_q <= asked_q + ask;
       if (r_valid_i && r_failed_i) failed_o <= 1'b1;
     end
-    if (asks) piece_q <= piece;
     if (piece_take_i) words_q <= words;
     else if (word_valid_o && word_ready_i) words_q <= words_q - 1'b1;
   end

@@ -49,11 +49,13 @@ module card_memory #(
   typedef logic [7:0] at_t;
   burst_t writes[Ports][Room], reads[Ports][Room];
   logic [31:0] answers[Ports][Room];
+  logic lost[Ports][Room];  // A beat of it failed.
   logic [Ports-1:0][7:0] w_in, w_out, r_in, r_out, b_in, b_out;
   logic [Ports-1:0][7:0] wbeat_q, rbeat_q;
   logic [31:0] now_q, random_q;
   logic [WordW-1:0] word;
   logic goes;
+  logic [Ports-1:0] loses_q;
   assign peek_data_o = mem[at_i];
   always @(posedge clk_i) begin
     random_q = {random_q[30:0], random_q[31] ^ random_q[21] ^ random_q[1] ^ random_q[0]};
@@ -63,6 +65,7 @@ module card_memory #(
       {now_q, wbeat_q, rbeat_q, bvalid_o, rvalid_o, awready_o, wready_o, arready_o, wrong_o} <= '0;
       random_q = 32'd1;
       {w_in, w_out, r_in, r_out, b_in, b_out} = '0;
+      loses_q <= '0;
     end else begin
       for (int p = 0; p < int'(Ports); p++) begin
         goes = random_q[4*p+:8] >= pause_i;
@@ -86,22 +89,26 @@ module card_memory #(
           if (wstrb_i[p][i] && !fails_i[p]) mem[word][8*i+:8] = wdata_i[p][8*i+:8];
           if (wlast_i[p] != (wbeat_q[p] == writes[p][w_out[p]].len)) wrong_o <= 1'b1;
           wbeat_q[p] <= wlast_i[p] ? '0 : wbeat_q[p] + 1'b1;
+          loses_q[p] <= !wlast_i[p] && (loses_q[p] || fails_i[p]);
           if (wlast_i[p]) begin
             w_out[p]++;
             answers[p][b_in[p]] = now_q;
+            lost[p][b_in[p]] = loses_q[p] || fails_i[p];
             b_in[p]++;
           end
         end
         bvalid_o[p] <= 1'b0;
         if (b_in[p] != b_out[p] && now_q - answers[p][b_out[p]] + 1 >= 32'(latency_i) && goes) begin
           bvalid_o[p] <= 1'b1;
-          bresp_o[p] <= fails_i[p] ? 2'b10 : 2'b00;
+          bresp_o[p] <= fails_i[p] || lost[p][b_out[p]] ? 2'b10 : 2'b00;
           b_out[p]++;
         end
         rvalid_o[p] <= 1'b0;
         if (r_in[p] != r_out[p] && now_q - reads[p][r_out[p]].at + 1 >= 32'(latency_i) && goes) begin
           rvalid_o[p] <= 1'b1;
-          rdata_o[p] <= mem[reads[p][r_out[p]].addr[FineW+:WordW]+WordW'(rbeat_q[p])];
+          // What is read of it while it fails is nothing that was there.
+          word = reads[p][r_out[p]].addr[FineW+:WordW] + WordW'(rbeat_q[p]);
+          rdata_o[p] <= fails_i[p] ? ~mem[word] : mem[word];
           rresp_o[p] <= fails_i[p] ? 2'b10 : 2'b00;
           rlast_o[p] <= rbeat_q[p] == reads[p][r_out[p]].len;
           rbeat_q[p] <= rbeat_q[p] == reads[p][r_out[p]].len ? '0 : rbeat_q[p] + 1'b1;

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 RUNS = int(os.environ.get("GROUP_RUNS", "132"))
 WIDTHS = [int(width) for width in os.environ.get("GROUP_WIDTHS", "64").split()]
 CARDS, AT_ONCE = 4, 6
-PIECE = 1024  # Bytes that are read at once, in bursts.
+AHEAD = 2048  # Bytes that are read ahead, of 64-bit words.
 # Bits of a fraction, and the exponent of 1.
 FORMATS = {Datatype.F16: (10, 15), Datatype.BF16: (7, 127), Datatype.F32: (23, 127), Datatype.F64: (52, 1023)}
 LINK_DEAD, RESTARTED, PEER_FAILED, MEMORY_FAILED = 2, 3, 4, 7
@@ -85,8 +85,8 @@ def drawn(number, at):
     each number of ranks."""
     turn, kind = number // len(Kind), list(Kind)[number % len(Kind)]
     op, datatype = REDUCTIONS[turn % len(REDUCTIONS)]
-    # The last is one more than is read at once.
-    count = [0, 1, 63, 64, 65, PIECE // datatype.size + 1][(turn + kind) % 6]
+    # The last is one more than is read ahead.
+    count = [0, 1, 63, 64, 65, AHEAD // datatype.size + 1][(turn + kind) % 6]
     size = 2 + (turn // 6 + kind) % 3
     first = random.randrange(CARDS - size + 1)
     ranks = random.sample(range(first, first + size), size)

@@ -293,7 +293,7 @@ mod tests {
         signal_ps: 40,
         word_ps: 50,
         eager_bytes: 1000,
-        copies: Local { piece_bytes: 10_000, bps: 8_000_000_000_000, first_ps: 0, next_ps: 0 },
+        copies: Local { bps: 8_000_000_000_000, burst_bps: 8_000_000_000_000, ..Local::FREE },
         ..Timing::PAPER
     };
 

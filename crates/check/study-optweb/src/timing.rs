@@ -52,29 +52,30 @@ pub struct Fetch {
     pub command_ps: u64,
 }
 
-/// What a copy or a reduction takes that goes in pieces, one after the other.
+/// What a copy or a reduction takes: it reads as fast as memory gives, and writes what is here meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local {
-    /// Bytes of a piece; 0: it takes no time.
-    pub piece_bytes: u64,
-    /// Bits a second within a piece.
+    /// Bits a second of what is written; 0: it takes no time.
     pub bps: u64,
-    /// Picoseconds on top for the first piece,
+    /// Picoseconds on top.
     pub first_ps: u64,
-    /// and for each other one.
-    pub next_ps: u64,
+    /// The last bytes are written when all has been read: so many, at most,
+    pub burst_bytes: u64,
+    /// and so many bits of them a second.
+    pub burst_bps: u64,
 }
 
 impl Local {
     /// In no time.
-    pub const FREE: Self = Self { piece_bytes: 0, bps: 0, first_ps: 0, next_ps: 0 };
+    pub const FREE: Self = Self { bps: 0, first_ps: 0, burst_bytes: 0, burst_bps: 0 };
 
     /// Picoseconds of so many bytes.
     pub const fn ps(&self, bytes: u64) -> u64 {
-        if self.piece_bytes == 0 || bytes == 0 {
+        if self.bps == 0 || bytes == 0 {
             return 0;
         }
-        self.first_ps + (bytes.div_ceil(self.piece_bytes) - 1) * self.next_ps + ps(bytes, self.bps)
+        let last = if bytes < self.burst_bytes { bytes } else { self.burst_bytes };
+        self.first_ps + ps(bytes, self.bps) + ps(last, self.burst_bps)
     }
 }
 
@@ -92,9 +93,10 @@ pub struct Frames {
     pub noticed_ps: u64,
     /// What the word of a message without bytes waits for at the other end: the acknowledgement goes first.
     pub behind_ack_ps: u64,
-    /// A message that came before its take is copied in pieces: from one to the next until they are read,
+    /// A message that came before its take is copied in pieces, which are read one behind the other: until the first
+    /// begins to come,
     pub early_read_ps: u64,
-    /// and written,
+    /// from one to the next until they are written,
     pub early_write_ps: u64,
     /// and until memory has answered for the last.
     pub early_last_ps: u64,
@@ -177,10 +179,10 @@ impl Timing {
     /// What it takes to bring so many bytes that came early to where they are taken.
     pub(crate) fn early_ps(&self, bytes: u64) -> u64 {
         let Some(frames) = self.frames.filter(|_| bytes > 0) else { return 0 };
-        let (mut read, mut written, mut left) = (0, 0, bytes);
+        let (mut read, mut written, mut left) = (frames.early_read_ps, 0, bytes);
         while left > 0 {
             let piece = left.min(frames.early_piece_bytes);
-            read += frames.early_read_ps + self.link_ps(piece);
+            read += self.link_ps(piece);
             written = read.max(written) + frames.early_write_ps + self.link_ps(piece);
             left -= piece;
         }
@@ -203,7 +205,8 @@ const fn ps(bytes: u64, bps: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const PIECES: Local = Local { piece_bytes: 100, bps: 8_000_000_000_000, first_ps: 7, next_ps: 3 };
+    const COPY: Local =
+        Local { bps: 4_000_000_000_000, first_ps: 7, burst_bytes: 100, burst_bps: 8_000_000_000_000 };
     const FRAMED: Timing = Timing {
         link_bps: 8_000_000_000_000,
         frames: Some(Frames {
@@ -221,9 +224,9 @@ mod tests {
     };
 
     #[test]
-    fn what_goes_in_pieces_takes_something_for_each() {
-        let all = [0, 1, 100, 101, 250].map(|bytes| PIECES.ps(bytes));
-        assert_eq!(all, [0, 8, 107, 111, 263]);
+    fn what_is_copied_is_read_and_its_last_burst_is_written_behind_that() {
+        let all = [0, 1, 100, 101, 250].map(|bytes| COPY.ps(bytes));
+        assert_eq!(all, [0, 7 + 2 + 1, 7 + 200 + 100, 7 + 202 + 100, 7 + 500 + 100]);
         assert_eq!(Local::FREE.ps(1000), 0);
     }
 
@@ -244,8 +247,7 @@ mod tests {
     #[test]
     fn what_came_early_is_read_while_the_piece_before_is_written() {
         assert_eq!(FRAMED.early_ps(50), 20 + 50 + 2 + 50 + 30);
-        assert_eq!(FRAMED.early_ps(200), 2 * 120 + 2 + 100 + 30);
-        // The last piece is here before the one before is written.
+        assert_eq!(FRAMED.early_ps(200), 120 + 2 * 102 + 30);
         assert_eq!(FRAMED.early_ps(110), 120 + 102 + 12 + 30);
     }
 }

@@ -11,7 +11,9 @@ const WORD_BPS: u64 = 64 * 1_000_000_000_000 / CYCLE_PS;
 const MEMORY: u64 = 30;
 /// Of the bench: a word on a cable.
 const CABLE: u64 = 10;
-/// Bytes that copies and reductions move at once (`rl_collective_local`, `rl_collective_copy`).
+/// Bytes of a burst of memory.
+const BURST_BYTES: u64 = 128;
+/// Bytes that `rl_collective_copy` moves at once.
 const PIECE_BYTES: u64 = 1024;
 
 const fn cycles(count: u64) -> u64 {
@@ -40,19 +42,19 @@ pub(crate) const GATEWARE: Timing = Timing {
     eager_bytes: 16 << 10,
     // `message 2 24576`, which is asked for.
     reads_ahead: false,
-    // A word is read, and then written: `copy 1 ...`.
+    // A word is read in each cycle, and the last burst is written behind that: `copy 1 ...`.
     copies: Local {
-        piece_bytes: PIECE_BYTES,
-        bps: WORD_BPS / 2,
-        first_ps: cycles(7 + 2 * MEMORY),
-        next_ps: cycles(6 + MEMORY),
+        bps: WORD_BPS,
+        first_ps: cycles(3 + 2 * MEMORY),
+        burst_bytes: BURST_BYTES,
+        burst_bps: WORD_BPS,
     },
-    // Two operands are read, one after the other, and a result is written: `reduction 1 ...`.
+    // Two words are read for each: `reduction 1 ...`.
     reductions: Local {
-        piece_bytes: PIECE_BYTES,
-        bps: WORD_BPS / 3,
-        first_ps: cycles(13 + 2 * MEMORY),
-        next_ps: cycles(12 + MEMORY),
+        bps: WORD_BPS / 2,
+        first_ps: cycles(5 + 2 * MEMORY),
+        burst_bytes: BURST_BYTES,
+        burst_bps: WORD_BPS,
     },
     frames: Some(Frames {
         payload_bytes: 1408,
