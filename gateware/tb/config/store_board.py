@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, First, RisingEdge, Timer
+from cocotb.triggers import ClockCycles, FallingEdge, First, RisingEdge, Timer
 
 import golden
 from flash_contents import layout
@@ -96,8 +96,8 @@ class Board:
 
     async def settled(self) -> bool:
         """What was to be kept is, or the block has said that it will not be: whether it is."""
-        while self.dut.works_o.value:
-            await RisingEdge(self.dut.clk_i)
+        if self.dut.works_o.value:
+            await FallingEdge(self.dut.works_o)
         return not self.dut.fails_o.value
 
     # -- the firmware
@@ -174,6 +174,11 @@ class Board:
         return await self.settled()
 
     # -- the loader
+    async def loads(self):
+        """The golden image serves."""
+        if not self.dut.ready_o.value:
+            await RisingEdge(self.dut.ready_o)
+
     async def send(self, data: bytes) -> int:
         """Gives a part to the configuration port. 0, or the code of the error."""
         dut = self.dut

@@ -117,8 +117,8 @@ module rl_flash_store
   end
   assign open_o = step_q == Serve;
   assign works_o = step_q != Dead && (step_q != Serve || log_works);
-  assign fails_o = step_q == Dead || log_fails;
-  assign code_o = step_q == Serve && log_fails ? log_code : code_q;
+  assign fails_o = step_q == Dead || (step_q == Serve && log_fails);
+  assign code_o = fails_o && step_q == Serve ? log_code : code_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -149,8 +149,8 @@ module rl_flash_store
             if (keys_code == CodeOk && log_code == CodeOk) step_q <= Signs;
             else if (copy_q) step_q <= Dead;
             // What was never provisioned is blank everywhere. Of two copies the first one's fault is told.
-            if (code_q == CodeOk) code_q <= keys_code;
-            else if (log_code == CodeStoreBlank && keys_code != CodeStoreBlank) code_q <= CodeStoreDamaged;
+            if ((keys_code == CodeStoreBlank) != (log_code == CodeStoreBlank)) code_q <= CodeStoreDamaged;
+            else if (code_q == CodeOk) code_q <= keys_code;
           end
         end
         Signs: if (sign_ready_i) step_q <= Hand;

@@ -77,6 +77,7 @@ module rl_flash_versions
   place_t place_q;              // Of the entry or the page at hand.
   logic check_q;                // What was written is read.
   logic renews_q;               // The log at hand is not sealed yet.
+  logic lost_q;                 // The firmware has written more than there was room for.
   logic dirty_q;                // The one that counts is not as it should be.
   logic sealed_q, ended_q, gap_q, blank_q;  // What the scan has seen; and that its last entry is erased.
   place_t used_q;               // So many entries of it count.
@@ -105,7 +106,7 @@ module rl_flash_versions
   assign full = place_q == place_t'(Places);
   assign takes = state_q == Ready && keep_i && queued && !dirty_q && !full;
   assign renew = state_q == Ready && keep_i && (dirty_q || (queued && full));
-  assign works_o = !(state_q inside {Idle, Ready, Failed}) || (state_q == Ready && (dirty_q || queued || kept_i.valid));
+  assign works_o = !(state_q inside {Idle, Ready, Failed}) || (state_q == Ready && (dirty_q || lost_q || queued || kept_i.valid));
   assign failed_o = state_q == Failed;
   assign code_o = code_q;
 
@@ -206,6 +207,7 @@ module rl_flash_versions
       state_q <= Idle;
       code_q <= CodeOk;
       put_q <= 1'b0;
+      lost_q <= 1'b0;
     end else begin
       put_q <= put_q && !write_ready_i;
       unique case (state_q)
@@ -227,8 +229,14 @@ module rl_flash_versions
         end
         Answer: state_q <= code_q == CodeOk ? Ready : Failed;
         Ready: begin
-          if (renew) state_q <= Erase;
-          else if (takes) state_q <= Append;
+          if (lost_q) begin
+            state_q <= Failed;
+            code_q <= CodeStoreFull;
+          end else if (renew) begin
+            state_q <= Erase;
+          end else if (takes) begin
+            state_q <= Append;
+          end
         end
         Erase: if (done && sector_q == 2'(Sectors - 1)) state_q <= Gather;
         Gather: if (gathered_q == page_pairs) state_q <= Fill;
@@ -247,10 +255,7 @@ module rl_flash_versions
         state_q <= renews_q ? Failed : Ready;
         if (renews_q) code_q <= rsp_i.code != CodeOk ? rsp_i.code : CodeDiffers;
       end
-      if (kept_i.valid && !room && state_q != Failed) begin
-        state_q <= Failed;
-        code_q <= CodeStoreFull;
-      end
+      if (kept_i.valid && !room) lost_q <= 1'b1;
     end
 
     // -- finding the log
