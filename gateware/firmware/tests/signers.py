@@ -53,7 +53,8 @@ class SignedBoard(KeysBoard):
         self.writes: list[int] = []  # Where the firmware has written.
         self.keeping = 0  # So often the board says yet that it keeps what was written last,
         self.keeps_after = 0  # of this many times,
-        self.fails = False  # and whether it will not.
+        self.fails = False  # and whether it will not,
+        self.fails_next = False  # from the next one on that is written.
         super().__init__(library, config)
 
     def read_register(self, address: int) -> int:
@@ -73,6 +74,7 @@ class SignedBoard(KeysBoard):
             self.table[self.sign_at] = value
             self.writes.append(self.sign_at)
             self.keeping = self.keeps_after
+            self.fails |= self.fails_next
         else:
             super().write_register(address, value)
 
