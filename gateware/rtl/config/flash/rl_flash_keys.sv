@@ -49,9 +49,10 @@ module rl_flash_keys
   // A word waits until it is taken. The next one is some hundred cycles away.
   logic put_q, to_key_q;
   logic [31:0] put_word_q;
-  logic [AtW-1:0] put_at_q, host_at, own_at;
+  logic [AtW-1:0] put_at_q, host_at;
+  logic [3:0] own_at;
   assign host_at = put_at_q - AtW'(FirstKey);
-  assign own_at = host_at - AtW'(4 * Hosts);
+  assign own_at = 4'(host_at - AtW'(4 * Hosts));
   assign sign_o = '{valid: put_q && !to_key_q, at: 12'(put_at_q - AtW'(KeysHeadWords)), word: put_word_q};
   assign key_o = '{
           valid: put_q && to_key_q,

@@ -79,7 +79,11 @@ module rl_flash_versions
   logic renews_q;               // The log at hand is not sealed yet.
   logic lost_q;                 // The firmware has written more than there was room for.
   logic dirty_q;                // The one that counts is not as it should be.
-  logic sealed_q, ended_q, gap_q, blank_q;  // What the scan has seen; and that its last entry is erased.
+  logic
+      sealed_q,
+      ended_q,
+      gap_q,
+      blank_q;  // What the scan has seen; and that its last entry is erased.
   place_t used_q;               // So many entries of it count.
   logic [1:0] sector_q;
   logic [10:0] clear_q;
@@ -173,7 +177,8 @@ module rl_flash_versions
       req_o.op = state_q == Erase ? OpErase :
           state_q == Strike || (writes && !check_q) ? OpProgram : OpRead;
       req_o.addr = VersionsAddr + 24'({unit_q, UnitW'(0)}) + 24'({place_q, 5'd0});
-      if (state_q == Erase) req_o.addr = VersionsAddr + 24'({unit_q, UnitW'({sector_q, SectorW'(0)})});
+      if (state_q == Erase)
+        req_o.addr = VersionsAddr + 24'({unit_q, UnitW'({sector_q, SectorW'(0)})});
       if (state_q == Strike) req_o.addr = VersionsAddr + 24'({!unit_q, UnitW'(0)});
       req_o.count = state_q == Scan ? 24'd256 : state_q == Fill ? 24'({page_pairs, 5'd0}) : 24'(PairBytes);
       req_o.wvalid = 1'b1;
@@ -326,7 +331,8 @@ module rl_flash_versions
     if (state_q != Clear) clear_q <= 11'(SignRoles);
     else if (write_ready_i) clear_q <= clear_q + 1'b1;
     if (state_q != Gather) gathered_q <= '0;
-    else if (gathered_q != page_pairs && (looked_i.valid || place_q + gathered_q == '0)) gathered_q <= gathered_q + 1'b1;
+    else if (gathered_q != page_pairs && (looked_i.valid || place_q + gathered_q == '0))
+      gathered_q <= gathered_q + 1'b1;
     if (!(state_q inside {Fill, Append})) check_q <= 1'b0;
     else if (done) check_q <= !check_q && !fails;
     if (state_q == Scan && pair_ends) {put_at_q, put_word_q} <= {found.at[10:0], found.word};
