@@ -13,7 +13,8 @@ module rl_flash_versions
   import rl_auth_pkg::*;
 #(
   parameter int unsigned PlacesW = 12,  // Log2 of a log's entries.
-  parameter int unsigned Roles = 96     // Of the table, from the first one on.
+  parameter int unsigned Roles = 96,    // Of the table, from the first one on.
+  parameter int unsigned QueueWords = 16  // The firmware waits after at most 12.
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -44,7 +45,6 @@ module rl_flash_versions
   localparam int unsigned Base = 1 + 16 * Roles;  // Entries before the seal.
   localparam logic [11:0] RolesAt = {1'b0, SignRoles};
   localparam logic [11:0] RolesLast = RolesAt + 12'(16 * Roles - 1);
-  localparam int unsigned QueueWords = 16;  // The firmware waits after at most 12.
   localparam int unsigned Sectors = PairBytes * Places > (1 << SectorW) ? PairBytes * Places >> SectorW : 1;
   if (PairBytes * Places > (1 << UnitW) || Base + QueueWords > Places) begin : gen_check
     $fatal(0, "rl_flash_versions: a log does not fit (%m)");
@@ -108,7 +108,7 @@ module rl_flash_versions
     .count_o(unused_count)
   );
   assign full = place_q == place_t'(Places);
-  assign takes = state_q == Ready && keep_i && queued && !dirty_q && !full;
+  assign takes = state_q == Ready && keep_i && queued && !dirty_q && !lost_q && !full;
   assign renew = state_q == Ready && keep_i && (dirty_q || (queued && full));
   assign works_o = !(state_q inside {Idle, Ready, Failed}) || (state_q == Ready && (dirty_q || lost_q || queued || kept_i.valid));
   assign failed_o = state_q == Failed;
@@ -321,7 +321,7 @@ module rl_flash_versions
       end
       Append: begin
         if (written) place_q <= place_q + 1'b1;
-        if (fails) dirty_q <= 1'b1;
+        dirty_q <= dirty_q || fails;
       end
       Strike: if (done) {renews_q, dirty_q} <= '0;
       default: ;
