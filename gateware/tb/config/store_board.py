@@ -30,9 +30,12 @@ ROLES = [(0, "vadd"), (1, "ptrans")]
 class Board:
     """The chip, the block with the stores that it fills, and the firmware."""
 
-    def __init__(self, dut):
+    def __init__(self, dut, size: store.Size = SIZE):
         self.dut = dut
         self.mem = dut.u_chip.mem
+        self.size = size
+        # Of a log; no more than a test fills, for each byte takes its time.
+        self.places = min(1 << int(dut.PlacesW.value), size.base + 64)
 
     async def begin(self, keys: store.Keys | None = KEYS, versions: store.Versions = START):
         """Power is off, and the store as the tool makes it, or blank."""
@@ -44,9 +47,9 @@ class Board:
         dut.golden_i.value = 1
         Clock(dut.clk_i, 10, "ns").start()
         await ClockCycles(dut.clk_i, 3)
-        data = store.region(keys, versions, 1, SIZE) if keys else b"\xff" * store.REGION
+        data = store.region(keys, versions, 1, self.size) if keys else b"\xff" * store.REGION
         for at in (*store.COPIES, *store.LOGS):
-            self.write(layout.KEYS + at, data[at : at + PLACES * store.PAIR])
+            self.write(layout.KEYS + at, data[at : at + self.places * store.PAIR])
         for where in (layout.POINTER, *layout.SLOTS, layout.RECORDS, layout.RECORDS + layout.UNIT):
             self.write(where, b"\xff" * 1024)
         await ClockCycles(dut.clk_i, 1)
@@ -66,8 +69,8 @@ class Board:
 
     def log(self) -> store.Log | None:
         """The log that counts, by the tool's reader."""
-        units = [self.read(layout.KEYS + at, PLACES * store.PAIR) for at in store.LOGS]
-        return store.newest(units, SIZE)
+        units = [self.read(layout.KEYS + at, self.places * store.PAIR) for at in store.LOGS]
+        return store.newest(units, self.size)
 
     # -- power
     async def power_up(self) -> bool:
@@ -139,7 +142,7 @@ class Board:
 
     async def table(self) -> list[int]:
         """The words of roles."""
-        return [await self.word(store.ROLES_AT + n) for n in range(store.PLACE * SIZE.roles)]
+        return [await self.word(store.ROLES_AT + n) for n in range(store.PLACE * self.size.roles)]
 
     async def versions(self) -> store.Versions:
         """The versions that the firmware reads."""

@@ -4,6 +4,7 @@ import random
 
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
+from cocotb.utils import get_sim_time
 
 from flash_contents import application, layout, part
 from store_board import CODES, KEYS, PLACES, ROLES, SIZE, START, Board, store, store_bench
@@ -271,8 +272,40 @@ async def a_firmware_that_does_not_wait_is_told(dut):
     assert not await board.settled() and int(dut.store_code_o.value) == CODES["StoreFull"]
 
 
+@cocotb.test(timeout_time=1000, timeout_unit="ms")
+async def a_store_of_a_boards_size(dut):
+    """How long a start takes, a version, and the next log; in cycles without the chip's own time."""
+    size = store.Size(int(dut.Signers.value), int(dut.Hosts.value), int(dut.Roles.value))
+    board = Board(dut, size)
+    await board.begin()
+
+    async def cycles(doing) -> int:
+        began = get_sim_time("ns")
+        assert await doing
+        return int(get_sim_time("ns") - began) // 10
+
+    told = {"start": await cycles(board.power_up())}
+    await board.loads()
+    told |= {f"version {version}": await cycles(board.raised(0, "vadd", version)) for version in (6, 7)}
+    told["first version"] = await cycles(board.raised(1, "ptrans", 1))
+    # A copy that has changed has the next start write a new log.
+    board.flip(8 * (layout.KEYS + store.LOGS[0] + store.PAIR * (size.base + 3) + 7))
+    await board.power_down()
+    told["another start"] = await cycles(board.power_up())
+    told["next log"] = await cycles(board.settled())
+    dut._log.info("%d roles: %s", size.roles, told)
+    assert await board.versions() == {(0, "vadd"): 7, (1, "ptrans"): 1} and board.log().generation == 2
+    # Bytes take 35 cycles each way.
+    keys, log = size.keys_bytes, store.PAIR * (size.base + 1)
+    assert told["start"] < 40 * (keys + log) + 20_000
+
+
 def test_rl_flash_store():
     store_bench(__name__)
+
+
+def test_at_a_boards_size():
+    store_bench(__name__, ["a_store_of_a_boards_size"], PlacesW=12, Roles=96, Signers=32, Hosts=64)
 
 
 def test_on_larger_sectors():
