@@ -151,8 +151,8 @@ async def whoever_keeps_them_reads_beside_the_firmware(dut):
         # A cycle after it has asked, as without anybody beside it; and as long as it asks.
         await store.wait(2)
         for _ in range(random.randrange(1, 6)):
-            await store.wait(1)
             assert int(dut.sign_o.value) & 0xFFFFFFFF == words[at]
+            await store.wait(1)
     assert looked > 300
     task.cancel()
 
