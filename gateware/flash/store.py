@@ -242,6 +242,7 @@ def unpack(copy: bytes, size: Size = Size()) -> Keys | None:
     at += PLACE * size.signers
     named = tuple(host(words[at + 4 * n : at + 4 * (n + 1)]) for n in range(hosts))
     at += 4 * size.hosts
-    own = tuple((struct.pack("<4I", *words[place : place + 4]), words[place + 4]) for place in (at, at + 8) if words[place + 5])
+    there = [words[place : place + 5] for place in (at, at + 8) if words[place + 5]]
+    own = tuple((struct.pack("<4I", *key), generation) for *key, generation in there)
     mac = (words[1] << 32 | words[2]).to_bytes(6, "big")
     return Keys(mac, own, named, known)

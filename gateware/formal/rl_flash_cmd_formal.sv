@@ -2,10 +2,10 @@
 // watched as the chip would take them, selection by selection:
 //   - a selection begins with a command of the short list: identify, status, enable, disable, clear, read, erase,
 //     program;
-//   - what the loader has erased, programmed or read lies between the pointer and the records, both included: neither the
-//     golden images nor the jump record do, and nothing of the store of keys and versions;
-//   - what the store has erased or programmed lies in the logs of versions, and what it has read there or in the keys: so
-//     keys and signers are written by nobody;
+//   - what the loader has erased, programmed or read lies between the pointer and the records, both included: neither
+//     the golden images nor the jump record do, and nothing of the store of keys and versions;
+//   - what the store has erased or programmed lies in the logs of versions, and what it has read there or in the keys:
+//     so keys and signers are written by nobody;
 //   - no page is left while it is programmed, so the chip does not go on at the page's beginning.
 module rl_flash_cmd_formal
   import rl_flash_pkg::*;

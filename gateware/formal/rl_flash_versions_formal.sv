@@ -1,11 +1,11 @@
 // rl_flash_versions with a flash that does and says anything, any table, and any verdict about what was read. What is
 // checked, once a log was found:
 //   - a command holds until it is done, and lies within the logs of versions;
-//   - the log that counts is not erased; it is written behind its last entry alone, and its beginning is struck out when
-//     another one counts. A log counts when its seal has been read back as it was written;
-//   - a word of the firmware is told to be kept only when its entry has been read back as it was written, behind all that
+//   - the log that counts is not erased; it is written behind its last entry alone, and its beginning is struck out
+//     when another one counts. A log counts when its seal has been read back as it was written;
+//   - a word of the firmware counts as kept only when its entry has been read back as it was written, behind all that
 //     count, or a log was sealed that was gathered after it had been written to the table;
-//   - what was not told to be kept is told as what is under way, or what will never be.
+//   - what does not count as kept shows as what is under way, or what will never be.
 module rl_flash_versions_formal
   import rl_flash_pkg::*;
   import rl_auth_pkg::*;
@@ -83,7 +83,8 @@ module rl_flash_versions_formal
   logic [23:0] written_addr_q, written_count_q;
   logic programs, reads_back, verified, seals;
   assign programs = req.valid && req.op == OpProgram;
-  assign reads_back = req.valid && req.op == OpRead && written_q && req.addr == written_addr_q && req.count == written_count_q;
+  assign reads_back = req.valid && req.op == OpRead && written_q && req.addr == written_addr_q &&
+      req.count == written_count_q;
   assign verified = rsp_i.done && rsp_i.code == CodeOk && reads_back && u_dut.u_entries.same_o;
   assign seals = verified && u_dut.state_q == Append && u_dut.append_q == EntrySeal;
   logic req_unit;
@@ -171,7 +172,8 @@ module rl_flash_versions_formal
           assert (u_dut.place_q == 7'(Base) && u_dut.append_q == EntrySeal);
         if (u_dut.state_q == Append && !u_dut.renews_q) assert (!u_dut.append_q[11] && end_q < 64);
         if (u_dut.check_q)
-          assert (u_dut.state_q inside {Fill, Append} && written_q && written_addr_q == req.addr && written_count_q == req.count);
+          assert (u_dut.state_q inside {Fill, Append} && written_q && written_addr_q == req.addr &&
+                  written_count_q == req.count);
         if (u_dut.state_q == Erase) assert (u_dut.sector_q == 0 && u_dut.place_q == 0);
       end
       if (at_hand_q) assert (u_dut.state_q == Append && !u_dut.renews_q);

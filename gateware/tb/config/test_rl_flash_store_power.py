@@ -1,4 +1,4 @@
-"""rl_flash_store when power fails, or a reset comes: the card has its keys, and no version that was told to be kept is lost."""
+"""rl_flash_store when power fails, or a reset comes: the card has its keys, and no version that it kept is lost."""
 
 import random
 
@@ -13,7 +13,7 @@ RESETS = 40
 
 
 async def raise_on(board: Board, kept: dict, begun: list) -> None:
-    """Versions are raised one after the other; `kept` has those that were told to be, `begun` the one under way."""
+    """Versions are raised one after the other; `kept` has those that it called so, `begun` the one under way."""
     while True:
         signer, role = random.choice(ROLES)
         version = max(kept.values()) + 1

@@ -85,7 +85,8 @@ def test_what_is_made_is_what_the_gateware_is_given_elsewhere(files):
 
 @pytest.mark.parametrize(
     ("own", "revoked", "counts", "lost"),
-    [(0, None, 0, None), (None, 0, None, 0), (0, 0, None, 0), (1, 3, None, 3), (1, 0, 1, 0), (3, 0, 3, 2), (3, None, 3, 2)],
+    [(0, None, 0, None), (None, 0, None, 0), (0, 0, None, 0), (1, 3, None, 3), (1, 0, 1, 0), (3, 0, 3, 2),
+     (3, None, 3, 2)],
 )
 def test_hosts_are_as_a_model_has_them(own, revoked, counts, lost):
     """The cases of crates/core/card/src/keys.rs."""

@@ -23,7 +23,7 @@ module rl_ecpix5
   parameter logic [15:0] Roles = 16'h0002,         // As `rl_region`'s: vadd.
   parameter bit Flash = 1'b1,
   parameter bit Golden = 1'b0,                     // With Flash, the golden image. It has no role.
-  parameter bit Keys = 1'b0,                       // With Flash, where its keys, signers and versions are: rl_ecpix5_keys.
+  parameter bit Keys = 1'b0,                       // With Flash: keys, signers and versions are there (rl_ecpix5_keys).
   parameter bit Wired = 1'b0,                      // PROGRAMN is wired, see rl_ecpix5_flash,
   parameter int unsigned TrialMs = 14000,          // and these.
   parameter int unsigned LingerMs = 100,

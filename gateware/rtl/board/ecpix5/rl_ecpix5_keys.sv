@@ -1,5 +1,5 @@
-// Keys, signers and versions of an ECPIX-5 that has them: what the shell takes them from, and the store in the flash that
-// fills it at the start and keeps what the firmware raises.
+// Keys, signers and versions of an ECPIX-5 that has them: what the shell takes them from, and the store in the flash
+// that fills it at the start and keeps what the firmware raises.
 module rl_ecpix5_keys
   import rl_auth_pkg::*;
   import rl_flash_pkg::*;

@@ -103,16 +103,16 @@ package rl_flash_pkg;
     logic [15:0] role;       // Of the image that was written last.
   } state_t;  // The eighth word of a record is the CRC-32 of these seven.
 
-  // -- keys and signers: words, the first byte in the upper bits. A head, the table of signers as rl_sign_store has it, hosts
-  // and the card's keys as rl_key_store has them, and the CRC-32 of all before it.
+  // -- keys and signers: words, the first byte in the upper bits. A head, the table of signers as rl_sign_store has it,
+  // hosts and the card's keys as rl_key_store has them, and the CRC-32 of all before it.
   localparam logic [31:0] KeysMagic = 32'h524c_4b01;  // "RLK", and the format's number.
-  localparam int unsigned KeysHeadWords = 4;  // Magic; the card's address, in two; how many signers and hosts, 16 bits each.
+  localparam int unsigned KeysHeadWords = 4;  // Magic; the card's address, two; how many signers and hosts, 16 bits each.
 
   // -- versions: entries in pairs of the same bytes, so that a changed bit takes none away
   localparam logic [15:0] EntryMagic = 16'h5256;  // "RV"
   localparam int unsigned EntryBytes = 16;
   // A word of rl_sign_store's roles; or one of these.
-  localparam logic [11:0] EntryBegin = 12'h800;  // The log begins. Its word is the CRC-32 of the keys and signers that it is with.
+  localparam logic [11:0] EntryBegin = 12'h800;  // The log begins. Its word is the CRC-32 of the keys that it is with.
   localparam logic [11:0] EntrySeal = 12'h801;  // All that was known before is in it, and it counts.
   // The fourth word of an entry is the CRC-32 of these three.
   typedef struct packed {

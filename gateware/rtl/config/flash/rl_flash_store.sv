@@ -3,8 +3,8 @@
 //
 // Keys and signers are put there by a programmer and by nobody else, twice. Each log of versions names the check of
 // those that it is with, so keys from before the last visit of the programmer do not count. What is not whole, not this
-// card's, or not there leaves the card without a key: its firmware waits for one and says nothing, and `code_o` tells why.
-// A version is kept when it has been read back.
+// card's, or not there leaves the card without a key: its firmware waits for one and says nothing, and `code_o` tells
+// why. A version is kept when it has been read back.
 module rl_flash_store
   import rl_flash_pkg::*;
   import rl_auth_pkg::*;
@@ -21,7 +21,7 @@ module rl_flash_store
   output logic         open_o,        // Keys and signers have been handed over.
   output logic         works_o,       // Not all that is to be kept is in the flash.
   output logic         fails_o,       // Nothing will be kept.
-  output logic [7:0]   code_o,        // What has gone wrong, or 0. One copy that is damaged is told, and does no harm.
+  output logic [7:0]   code_o,        // What has gone wrong, or 0. Of one damaged copy it tells, too.
 
   output store_write_t key_o,
   input  logic         key_ready_i,
@@ -148,7 +148,7 @@ module rl_flash_store
             copy_q <= 1'b1;
             if (keys_code == CodeOk && log_code == CodeOk) step_q <= Signs;
             else if (copy_q) step_q <= Dead;
-            // What was never provisioned is blank everywhere. Of two copies the first one's fault is told.
+            // What was never provisioned is blank everywhere. Of two copies it tells the first one's fault.
             if ((keys_code == CodeStoreBlank) != (log_code == CodeStoreBlank)) code_q <= CodeStoreDamaged;
             else if (code_q == CodeOk) code_q <= keys_code;
           end
@@ -164,6 +164,7 @@ module rl_flash_store
 `ifndef SYNTHESIS
   // Keys go out only with a log that is whole and is theirs.
   Whole_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) step_q inside {Signs, Hand} |-> log_code == CodeOk && !log_fails);
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    step_q inside {Signs, Hand} |-> log_code == CodeOk && !log_fails);
 `endif
 endmodule : rl_flash_store

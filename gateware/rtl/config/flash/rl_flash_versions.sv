@@ -1,9 +1,9 @@
 // The log of versions: each word that the firmware writes to the table of roles is one entry more, and at the start the
 // log's entries, in their order, are that table again.
 //
-// Two units take turns. A log begins with an entry that names its generation and the keys that it is with, goes on with
-// the whole table, is sealed, and then grows. Of two that are sealed the newer one counts. When it is full, takes a word
-// not, or is found to be less than whole, the other unit is erased and gets the next one; when that is sealed, the old
+// Two units take turns. A log begins with an entry that names its generation and the keys that it is with, goes on
+// with the whole table, is sealed, and then grows. Of two that are sealed the newer one counts. When it is full, takes
+// a word not, or is found to be less than whole, the other unit is erased and gets the next one; when that is sealed, the old
 // one's beginning is struck out. So what counts is never where something is erased.
 //
 // Each entry is there twice. At a log's end there may be one of which neither is right: power has failed before it was
@@ -110,7 +110,8 @@ module rl_flash_versions
   assign full = place_q == place_t'(Places);
   assign takes = state_q == Ready && keep_i && queued && !dirty_q && !lost_q && !full;
   assign renew = state_q == Ready && keep_i && (dirty_q || (queued && full));
-  assign works_o = !(state_q inside {Idle, Ready, Failed}) || (state_q == Ready && (dirty_q || lost_q || queued || kept_i.valid));
+  assign works_o = !(state_q inside {Idle, Ready, Failed}) ||
+      (state_q == Ready && (dirty_q || lost_q || queued || kept_i.valid));
   assign failed_o = state_q == Failed;
   assign code_o = code_q;
 
