@@ -92,7 +92,10 @@ async def one_bit_that_has_changed_takes_nothing_away(dut):
         if part_of < 2:
             board.flip(bit)
         else:
-            data = board.read(layout.KEYS + next(at for at in store.LOGS if at != log_at), log.entries * store.PAIR)
+            # In the other unit.
+            next_at = store.LOGS[1 - store.LOGS.index(log_at)]
+            data = board.read(layout.KEYS + next_at, log.entries * store.PAIR)
+            assert store.Log.read(data, SIZE).sealed
             copies = [data[at : at + 16] for at in range(0, len(data), 16)]
             assert copies[::2] == copies[1::2]
 

@@ -8,7 +8,7 @@
 //
 // No other command is ever sent, and one that leaves what its sender may read, erase or program ends here: whatever
 // went wrong elsewhere, the golden image stays, the loader never comes to the store of keys and versions, and the store
-// never to anything else; keys and signers are written by nobody (gateware/formal/rl_flash_cmd). Every wait has a bound.
+// never to anything else; keys and signers are written by nobody (gateware/formal/rl_flash_cmd). Waits have bounds.
 module rl_flash_cmd
   import rl_flash_pkg::*;
 #(

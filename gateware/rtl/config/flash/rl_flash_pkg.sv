@@ -106,7 +106,7 @@ package rl_flash_pkg;
   // -- keys and signers: words, the first byte in the upper bits. A head, the table of signers as rl_sign_store has it,
   // hosts and the card's keys as rl_key_store has them, and the CRC-32 of all before it.
   localparam logic [31:0] KeysMagic = 32'h524c_4b01;  // "RLK", and the format's number.
-  localparam int unsigned KeysHeadWords = 4;  // Magic; the card's address, two; how many signers and hosts, 16 bits each.
+  localparam int unsigned KeysHeadWords = 4;  // Magic; the card's address, two; how many signers and hosts.
 
   // -- versions: entries in pairs of the same bytes, so that a changed bit takes none away
   localparam logic [15:0] EntryMagic = 16'h5256;  // "RV"

@@ -3,8 +3,8 @@
 //
 // Two units take turns. A log begins with an entry that names its generation and the keys that it is with, goes on
 // with the whole table, is sealed, and then grows. Of two that are sealed the newer one counts. When it is full, takes
-// a word not, or is found to be less than whole, the other unit is erased and gets the next one; when that is sealed, the old
-// one's beginning is struck out. So what counts is never where something is erased.
+// a word not, or is found to be less than whole, the other unit is erased and gets the next one; when that is sealed,
+// the old one's beginning is struck out. So what counts is never where something is erased.
 //
 // Each entry is there twice. At a log's end there may be one of which neither is right: power has failed before it was
 // whole, and nobody has been told that it was kept. Anywhere else that is damage, and the log is of no use.
