@@ -7,8 +7,9 @@
     gateware/flash/provision.py --show dump.bin
 
 The files are those of `rackloom key cards`, of `rackloom up --signers` and of its `--versions`. What is written is
-secret, and goes to address 0x9c0000 of the flash, all of it: the rest of it is erased. A board that has run images before keeps
-their versions only with `--keep`: name what a programmer has read from there. `--show` says what is there, but no key.
+secret, and goes to address 0x9c0000 of the flash, all of it: the rest of it is erased. A board that has run images
+before keeps their versions only with `--keep`: name what a programmer has read from there. `--show` says what is there,
+but no key.
 """
 
 import argparse

@@ -236,7 +236,8 @@ def unpack(copy: bytes, size: Size = Size()) -> Keys | None:
         return Signer(bytes_of(words[1:9]), bytes_of(words[9:15]).rstrip(b"\0").decode(), bool(words[0]))
 
     def host(words: list[int]) -> Host:
-        return Host(words[0] & 0xFFFF, words[1] if words[0] & COUNTS else None, words[2] if words[0] & REVOKED else None)
+        who, counts, revoked, _ = words
+        return Host(who & 0xFFFF, counts if who & COUNTS else None, revoked if who & REVOKED else None)
 
     known = tuple(signer(words[at + PLACE * n : at + PLACE * (n + 1)]) for n in range(signers))
     at += PLACE * size.signers
