@@ -36,7 +36,7 @@ export -f verilate elaborate
 
 # What is in no top unless a parameter says so: the wide datapath, the bridge of a simulated card, links, and tags.
 parts=({rl_card_sim,rl_bridge_wire,rl_collective_card}" DataW="{128,512} "rl_card_sim Bridge=1"
-  "rl_collective_card Links=4" "rl_card_sim Keys=1" "rl_card_sim Links=3")
+  "rl_collective_card Links=4" "rl_card_sim Keys=1" "rl_card_sim Links=3" "rl_ecpix5 Keys=1")
 # Each module that no other instantiates is a top.
 mapfile -t tops < <(gateware/sources.py)
 every=("${parts[@]}" "${tops[@]}") checked=("${every[@]}")

@@ -706,7 +706,14 @@
 #define CSR_SIGN_AT RL_WORD(0x300003E4u)
 // write acts, read: The word at SIGN_AT. Only those of versions change by being written; the board keeps them.
 #define CSR_SIGN_WORD RL_WORD(0x300003E8u)
-// read: How many signers the table has, 32 at most; 0: the card asks for no signatures.
+// read: How many signers the table has, and what has become of the words of versions that were written.
 #define CSR_SIGN_COUNT RL_WORD(0x300003ECu)
+// The board has not kept all of them yet.
+#define SIGN_COUNT_KEEPS 0x00000080u
+// It will keep none any more: no image counts as one that runs.
+#define SIGN_COUNT_FAILS 0x00000040u
+// 32 at most; 0: the card asks for no signatures.
+#define SIGN_COUNT_SIGNERS_SHIFT 0u
+#define SIGN_COUNT_SIGNERS_MASK 0x3Fu
 
 #endif

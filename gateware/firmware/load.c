@@ -323,7 +323,8 @@ void load_configured(bool done, uint32_t restart, uint64_t ns) {
   load.configured = true;
   load.took_ns = ns;
   load.restart = restart;
-  if (!done) fail(ERROR_CODE_IMAGE_PART, port_text());
+  const char *lost = signed_lost();
+  if (!done) fail(lost != 0 ? ERROR_CODE_IMAGE_SIGNATURE : ERROR_CODE_IMAGE_PART, lost != 0 ? lost : port_text());
   answer_soon(load.commit);
 }
 

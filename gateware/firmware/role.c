@@ -128,7 +128,7 @@ static void finish(bool done) {
   // The role's region may hold anything: it stays cut off.
   state = NONE;
   written = done && restart() != 0 && !runs();
-  if (done) signed_ran(role);
+  if (done && !signed_ran(role)) done = written = false;
   if (!done) {
     count(COUNTER_IMAGES_FAILED);
   } else if (!written) {

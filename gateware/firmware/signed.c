@@ -139,6 +139,7 @@ static void judge_version(struct image *image) {
   uint64_t newest;
   switch (versions_check(&image->release, &newest)) {
     case VERSION_RUNS:
+      if (!versions_kept()) return refuse("the board keeps no versions any more");
       image->is_signed = true;
       return;
     case VERSION_OLDER:
@@ -189,8 +190,19 @@ bool signed_step(struct image *image, uint32_t *code, const char **text) {
   return state == OVER;
 }
 
-void signed_ran(const struct image *image) {
+static bool keep(const struct image *image) {
   uint64_t newest = 0;
-  if (!image->is_signed || versions_check(&image->release, &newest) != VERSION_RUNS) return;
-  if (newest < image->release.version) versions_raise(&image->release);
+  if (!image->is_signed || versions_check(&image->release, &newest) != VERSION_RUNS) return true;
+  return newest < image->release.version ? versions_raise(&image->release) : versions_kept();
+}
+
+static bool lost;
+
+bool signed_ran(const struct image *image) {
+  lost = !keep(image);
+  return !lost;
+}
+
+const char *signed_lost(void) {
+  return lost ? "the board does not keep its version" : 0;
 }

@@ -19,8 +19,10 @@ bool signed_step(struct image *image, uint32_t *code, const char **text);
 // Whether there is something to do now; if not, the digest's being idle is the next thing that happens.
 bool signed_works(void);
 
-// The image runs, or will after a restart: nothing older may from now on.
-void signed_ran(const struct image *image);
+// The image runs, or will after a restart: nothing older may from now on. False if the board does not keep that: then it
+// does not count as one that runs, and signed_lost says why; null of one that does.
+bool signed_ran(const struct image *image);
+const char *signed_lost(void);
 #else
 static inline bool signed_begin(struct image *image) {
   (void)image;
@@ -38,8 +40,13 @@ static inline bool signed_works(void) {
   return false;
 }
 
-static inline void signed_ran(const struct image *image) {
+static inline bool signed_ran(const struct image *image) {
   (void)image;
+  return true;
+}
+
+static inline const char *signed_lost(void) {
+  return 0;
 }
 #endif
 

@@ -30,7 +30,7 @@ static void set(uint32_t at, uint32_t value) {
 }
 
 uint32_t signers_count(void) {
-  return READ(CSR_SIGN_COUNT);
+  return READ(CSR_SIGN_COUNT) >> SIGN_COUNT_SIGNERS_SHIFT & SIGN_COUNT_SIGNERS_MASK;
 }
 
 static bool same(uint32_t at, const uint32_t *words, uint32_t count) {
@@ -95,7 +95,18 @@ static void set_version(uint32_t at, uint64_t version) {
   set(at + 1, (uint32_t)version);
 }
 
-void versions_raise(const struct release *release) {
+bool versions_kept(void) {
+  uint32_t told;
+  do {
+    ACT(CSR_ALIVE);
+    told = READ(CSR_SIGN_COUNT);
+  } while (told & SIGN_COUNT_KEEPS);
+  return !(told & SIGN_COUNT_FAILS);
+}
+
+bool versions_raise(const struct release *release) {
+  // Those of a firmware that was stopped in the middle may still be on their way, and there is room for one raise.
+  if (!versions_kept()) return false;
   bool known;
   uint32_t roles;
   uint32_t at = place_of(release, &known, &roles);
@@ -109,4 +120,5 @@ void versions_raise(const struct release *release) {
     set(at + ROLE_WHICH, WHICH_VERSION);
     set(at, release->signer + 1);
   }
+  return versions_kept();
 }

@@ -31,7 +31,11 @@ uint32_t signers_name(uint32_t signer, uint32_t word);
 enum version_verdict { VERSION_RUNS, VERSION_OLDER, VERSION_SIGNER_FULL, VERSION_FULL };
 enum version_verdict versions_check(const struct release *release, uint64_t *newest);
 
-// It runs, which was checked.
-void versions_raise(const struct release *release);
+// It runs, which was checked. False if the board does not keep that.
+bool versions_raise(const struct release *release);
+
+// Whether the board has kept all that was raised: waits until it has, or will not any more. A flash takes some
+// milliseconds, and a few seconds when its log is full; each of its waits has a bound.
+bool versions_kept(void);
 
 #endif

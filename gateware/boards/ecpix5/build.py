@@ -71,9 +71,10 @@ def main() -> None:
     if options.load == "region":
         bitstream("rackloom", options, {"Flash": "1'b0", "Roles": sum(1 << ROLES[name] for name in options.roles)}, 0)
         return
-    bitstream("golden", options, {"Golden": "1'b1", "Roles": 0}, layout.POINTER)
+    keys = {"Keys": "1'b1"} if options.keys else {}
+    bitstream("golden", options, {"Golden": "1'b1", "Roles": 0, **keys}, layout.POINTER)
     for role in options.roles:
-        bitstream(role, options, {"Roles": 1 << ROLES[role]}, layout.GOLDEN)
+        bitstream(role, options, {"Roles": 1 << ROLES[role], **keys}, layout.GOLDEN)
         image(role)
     flash = OUT / "flash.bin"
     flash.write_bytes(assemble.assemble((OUT / "golden.bit").read_bytes()))
@@ -112,7 +113,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--revision", choices=REVISIONS, default="R03", help="as printed on the board (%(default)s)")
     parser.add_argument("--roles", type=roles, default="vadd", help=f"roles to build, of {','.join(ROLES)} (%(default)s)")
     parser.add_argument("--load", choices=["flash", "region"], default="flash", help="how a card comes to its role (%(default)s)")
+    parser.add_argument("--keys", action="store_true", help="the card has keys, in its flash: gateware/flash/provision.py")
     options = parser.parse_args()
+    if options.keys and options.load == "region":
+        parser.error("argument --keys: keys are in the flash, which --load region leaves alone")
     if options.unit not in range(1 << 16):
         parser.error(f"argument --unit: {options.unit} is not in 0 to 65535")
     return options

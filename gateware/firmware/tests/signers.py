@@ -51,11 +51,17 @@ class SignedBoard(KeysBoard):
         self.table = dict(enumerate(table)) | {ROLES + PLACE * n: 0 for n in range(ROLES_MAX)} | config.kept
         self.sign_at = 0
         self.writes: list[int] = []  # Where the firmware has written.
+        self.keeping = 0  # So often the board says yet that it keeps what was written last,
+        self.keeps_after = 0  # of this many times,
+        self.fails = False  # and whether it will not,
+        self.fails_next = False  # from the next one on that is written.
         super().__init__(library, config)
 
     def read_register(self, address: int) -> int:
         if address == C.CSR_SIGN_COUNT:
-            return len(self.config.signers)
+            self.keeping = max(self.keeping - 1, 0)
+            state = C.SIGN_COUNT_KEEPS if self.keeping else C.SIGN_COUNT_FAILS if self.fails else 0
+            return len(self.config.signers) | state
         if address == C.CSR_SIGN_WORD:
             return self.table[self.sign_at]
         return super().read_register(address)
@@ -67,8 +73,14 @@ class SignedBoard(KeysBoard):
             assert ROLES <= self.sign_at < ROLES + PLACE * ROLES_MAX, "it changes no signer"
             self.table[self.sign_at] = value
             self.writes.append(self.sign_at)
+            self.keeping = self.keeps_after
+            self.fails |= self.fails_next
         else:
             super().write_register(address, value)
+
+    def transmit(self, raw: bytes) -> None:
+        assert not self.keeping, "the host hears of something that the board has not kept"
+        super().transmit(raw)
 
     def kept(self) -> dict[int, int]:
         """The words that the board keeps."""

@@ -113,6 +113,34 @@ def test_power_that_fails_between_two_words_leaves_the_old_version_or_the_new_on
     again.refuses(3, signed(version=after - 1), f"version {after - 1} is older than {after}")
 
 
+def test_nothing_counts_as_running_before_the_board_has_kept_it(bench):
+    bench.board.keeps_after = 50
+    bench.run(1, signed(version=5))
+    bench.run(2, signed(version=6))
+    assert bench.board.keeping == 0 and bench.board.versions() == {(0, "test"): 6}
+
+
+def test_a_version_that_the_board_does_not_keep_does_not_run(bench):
+    def fails(seq: int, says: str) -> None:
+        bench.commit(seq)
+        bench.board.run_for(1000)
+        (failed,) = bench.take(W.KIND_IMAGE_CONFIRM_FAILED)
+        assert failed.frame.payload[8:].rstrip(b"\0").decode() == says
+        assert number(failed.frame.payload[:2]) == W.ERROR_CODE_IMAGE_SIGNATURE
+        assert not bench.take(W.KIND_IMAGE_CONFIRM_ACTIVE)
+
+    bench.run(1, signed(version=5))
+    assert bench.stage(2, signed(version=6)) is None
+    bench.board.fails_next = True
+    fails(1002, "the board does not keep its version")
+    # Now the table has the version, and nothing else has.
+    bench.board.fails = False
+    assert bench.stage(3, signed(version=6)) is None
+    bench.board.fails = True
+    fails(1003, "the board does not keep its version")
+    bench.refuses(4, signed(version=7), "the board keeps no versions any more")
+
+
 def test_a_staged_image_that_is_never_committed_makes_nothing_old(bench):
     bench.run(1, signed(version=5))
     assert bench.stage(2, signed(version=9)) is None

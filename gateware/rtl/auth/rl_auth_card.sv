@@ -176,6 +176,7 @@ module rl_auth_card
     end
     if (ctl_i.read_at == CsrKeyHosts[4:0]) data_o = store_i.word;
     if (ctl_i.read_at == CsrSignWord[4:0]) data_o = sign_i.word;
-    if (ctl_i.read_at == CsrSignCount[4:0]) data_o = 32'(sign_i.count);
+    if (ctl_i.read_at == CsrSignCount[4:0])
+      data_o = 32'({sign_i.keeps, sign_i.fails, sign_i.count});
   end
 endmodule

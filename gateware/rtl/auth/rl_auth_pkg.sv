@@ -69,7 +69,10 @@ package rl_auth_pkg;
   // The table of signers and versions: rl_sign_store has what its words are.
   typedef logic [10:0] sign_at_t;
   localparam sign_at_t SignRoles = 11'd512;
+  localparam logic [11:0] SignCount = 12'd2048;
   typedef struct packed {
+    logic        keeps;  // The board has not yet kept all that the firmware has written,
+    logic        fails;  // or will not: nothing is to count on it.
     logic [5:0]  count;  // So many signers.
     logic [31:0] word;   // The one that was asked for, a cycle later.
   } sign_t;
@@ -83,6 +86,16 @@ package rl_auth_pkg;
     logic [11:0] at;
     logic [31:0] word;
   } sign_write_t;
+
+  // Whoever keeps the words reads them, when the firmware does not. It asks until it has the word.
+  typedef struct packed {
+    logic     valid;
+    sign_at_t at;
+  } sign_look_t;
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] word;
+  } sign_looked_t;
 
   // What is known of a frame that is shown to the analyzer. But for the first two it is steady from the frame's first
   // word until the analyzer has ended it.

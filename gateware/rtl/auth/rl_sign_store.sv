@@ -22,7 +22,11 @@ module rl_sign_store
   output logic        write_ready_o,
   input  sign_ask_t   ask_i,          // The firmware's.
   output sign_t       sign_o,
-  output sign_write_t kept_o          // What the firmware writes, each for a cycle.
+  output sign_write_t kept_o,         // What the firmware writes, each for a cycle,
+  input  logic        keeps_i,        // goes to who keeps it, and is not all there yet,
+  input  logic        fails_i,        // or will not be.
+  input  sign_look_t  look_i,         // That one reads.
+  output sign_looked_t looked_o
 );
   localparam int unsigned AtW = $bits(sign_at_t);
   // The firmware goes first, and changes no signer.
@@ -37,7 +41,20 @@ module rl_sign_store
   assign waddr = asks ? ask_i.at : write_i.at[AtW-1:0];
   assign wdata = asks ? ask_i.word : write_i.word;
 
-  logic [31:0] word;
+  // What the firmware has read is held, so that it need not read in each cycle: only what it has not read yet, and what
+  // may have changed since. A word is not read while one is written.
+  logic [31:0] word, held_q, shown;
+  logic fresh_q, looks, looks_q;
+  sign_at_t at_q;
+  assign looks = look_i.valid && !looks_q && fresh_q && ask_i.at == at_q && !we;
+  assign shown = looks_q ? held_q : word;
+  assign looked_o = '{valid: looks_q, word: word};
+  always_ff @(posedge clk_i) begin
+    looks_q <= rst_power_ni && looks;
+    fresh_q <= rst_power_ni && !we;
+    at_q <= ask_i.at;
+    held_q <= shown;
+  end
   rl_ram #(
     .Width(32),
     .Depth(1 << AtW)
@@ -48,7 +65,7 @@ module rl_sign_store
     .wdata_i(wdata),
     .clk_rd_i(clk_i),
     .re_i(1'b1),
-    .raddr_i(ask_i.at),
+    .raddr_i(looks ? look_i.at : ask_i.at),
     .rdata_o(word)
   );
   logic [5:0] count_q;
@@ -56,6 +73,6 @@ module rl_sign_store
     if (!rst_power_ni) count_q <= '0;
     else if (to_count) count_q <= write_i.word[5:0];
   end
-  assign sign_o = '{count: count_q, word: word};
+  assign sign_o = '{keeps: keeps_i, fails: fails_i, count: count_q, word: shown};
   assign kept_o = '{valid: asks, at: {1'b0, ask_i.at}, word: ask_i.word};
 endmodule

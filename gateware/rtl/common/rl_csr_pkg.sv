@@ -541,9 +541,13 @@ package rl_csr_pkg;
   // SIGN_WORD: write acts, read. The word at SIGN_AT. Only those of versions change by being
   // written; the board keeps them.
   localparam csr_word_t CsrSignWord = 8'hfa;
-  // SIGN_COUNT: read. How many signers the table has, 32 at most; 0: the card asks for no
-  // signatures.
+  // SIGN_COUNT: read. How many signers the table has, and what has become of the words of versions
+  // that were written.
   localparam csr_word_t CsrSignCount = 8'hfb;
+  localparam int unsigned SignCountKeepsBit = 7;
+  localparam int unsigned SignCountFailsBit = 6;
+  localparam int unsigned SignCountSignersLsb = 0;
+  localparam int unsigned SignCountSignersWidth = 6;
 
 endpackage : rl_csr_pkg
 // verilog_format: on

@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 4c1ff9adfaea5849. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 0a06850d2a7d270f. Change that, not this.
 // code 28760, variables 6260, stack 336, free 30180 of 65536 bytes.
 // verilog_format: off
 package rl_firmware_links_pkg;

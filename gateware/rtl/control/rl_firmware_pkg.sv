@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 4c1ff9adfaea5849. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 0a06850d2a7d270f. Change that, not this.
 // code 26784, variables 5684, stack 272, free 28 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;

@@ -20,6 +20,7 @@ class Store:
     async def start(self):
         dut = self.dut
         dut.write_i.value = dut.ask_i.value = dut.rst_power_ni.value = 0
+        dut.look_i.value = dut.keeps_i.value = dut.fails_i.value = 0
         Clock(dut.clk_i, 10, "ns").start()
         await self.wait(3)
         dut.rst_power_ni.value = 1
@@ -112,6 +113,59 @@ async def both_may_write_at_once_and_nothing_is_lost(dut):
     for at, word in (mine | theirs).items():
         assert await store.read(at) == word, at
     assert store.kept == list(mine.items())
+
+
+@cocotb.test()
+async def whoever_keeps_them_reads_beside_the_firmware(dut):
+    """Neither gets another word than the one that it has asked for, whenever; and the firmware waits for nothing."""
+    store = Store(dut)
+    await store.start()
+    words = {at: random.getrandbits(32) for at in range(ROLES, ROLES + 64)}
+    for at, word in words.items():
+        await store.write(at, word)
+    looked = 0
+
+    async def look():
+        nonlocal looked
+        while True:
+            at = random.choice(list(words))
+            dut.look_i.value = 1 << 11 | at
+            before = words[at]
+            await store.wait(1)
+            while not int(dut.looked_o.value) >> 32:
+                await store.wait(1)
+            # It may have changed meanwhile.
+            assert int(dut.looked_o.value) & 0xFFFFFFFF in (before, words[at])
+            dut.look_i.value = 0
+            looked += 1
+            await store.wait(random.randrange(1, 4))
+
+    task = cocotb.start_soon(look())
+    for _ in range(600):
+        at = random.choice(list(words))
+        if random.randrange(3) == 0:
+            dut.ask_i.value = (1 << 11 | at) << 32 | (word := random.getrandbits(32))
+            await store.wait(1)
+            words[at] = word
+        dut.ask_i.value = at << 32
+        # A cycle after it has asked, as without anybody beside it; and as long as it asks.
+        await store.wait(2)
+        for _ in range(random.randrange(1, 6)):
+            assert int(dut.sign_o.value) & 0xFFFFFFFF == words[at]
+            await store.wait(1)
+    assert looked > 300
+    task.cancel()
+
+
+@cocotb.test()
+async def what_has_become_of_the_words_is_shown(dut):
+    store = Store(dut)
+    await store.start()
+    await store.write(COUNT, 5)
+    for keeps, fails in ((1, 0), (0, 1), (0, 0)):
+        dut.keeps_i.value, dut.fails_i.value = keeps, fails
+        await store.wait(2)
+        assert int(dut.sign_o.value) >> 32 == keeps << 7 | fails << 6 | 5
 
 
 @cocotb.test()

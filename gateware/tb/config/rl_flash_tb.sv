@@ -47,6 +47,7 @@ module rl_flash_tb
 );
   logic cs_n, sck, mosi, miso;
   config_rsp_t rsp;
+  rl_flash_pkg::flash_rsp_t unused_store;  // There is none.
   assign {config_ready_o, done_o, error_o, error_code_o} = {
     rsp.ready, rsp.done, rsp.error, rsp.code
   };
@@ -74,6 +75,9 @@ module rl_flash_tb
     .confirmed_o,
     .ready_o,
     .code_o,
+    .store_i('0),
+    .store_o(unused_store),
+    .store_works_i(1'b0),
     .cs_no(cs_n),
     .sck_o(sck),
     .mosi_o(mosi),

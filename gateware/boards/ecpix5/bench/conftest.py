@@ -28,3 +28,9 @@ def application(wired: Path) -> Iterator[Host]:
     host.meets()
     yield host
     host.close()
+
+
+@pytest.fixture(scope="session")
+def keyed() -> Path:
+    """The board whose keys, signers and versions are in its flash, if PROGRAMN were wired."""
+    return build(wired=True, keys=True)

@@ -20,16 +20,16 @@ TOP = "rl_ecpix5_bench"
 CARD = mac("02:52:4c:ec:05:01")
 HOST = mac("02:00:00:00:00:07")
 GROUP = 5
-US_MAX = 400_000  # Longer than anything here takes.
+US_MAX = 400_000  # Longer than anything here takes, unless a host says otherwise.
 
 
-def build(wired: bool = True) -> Path:
+def build(wired: bool = True, keys: bool = False) -> Path:
     """The board as a program."""
-    out = ROOT / f"out/tb/{TOP}-{'wired' if wired else 'not_wired'}"
+    out = ROOT / f"out/tb/{TOP}-{'wired' if wired else 'not_wired'}{'-keys' if keys else ''}"
     models = [ROOT / "gateware/tb/config/flash_chip.sv", ROOT / "gateware/tb/phy/phy_model.sv"]
     given = {path.stem: path for path in [*HERE.glob("*.sv"), *models, CORE]}
     flags = ["--cc", "--exe", "--build", "-j", "2", "--no-timing", "--assert", "-Wno-fatal", "-Wno-lint", "-O3", "-CFLAGS", "-O1"]
-    flags += [f"-GWired={int(wired)}"]
+    flags += [f"-GWired={int(wired)}", f"-GKeys={int(keys)}"]
     sources = [*closure([TOP], files() | given), HERE / "board.vlt", HERE / "board.cpp"]
     out.mkdir(parents=True, exist_ok=True)
     command = ["verilator", *flags, "--top-module", TOP, "--Mdir", out, *sources]
@@ -38,8 +38,16 @@ def build(wired: bool = True) -> Path:
     return out / f"V{TOP}"
 
 
+class Refused(Exception):
+    """The card does not take the image, and says why."""
+
+
 class Host:
     """A host, and the board."""
+
+    address = HOST
+    us_max = US_MAX
+    chunk = CONST.BULK_STANDARD // 64 * 64  # Bytes of an image in a frame.
 
     def __init__(self, program: Path, *contents: tuple[int, bytes], options: tuple[str, ...] = ()):
         """The flash is as it comes from the factory, with these pairs of address and bytes. Power is off."""
@@ -136,7 +144,7 @@ class Host:
 
     def until(self, holds, step: int = 50) -> None:
         """Lets time pass until this holds."""
-        end = self.us + US_MAX
+        end = self.us + self.us_max
         while not holds():
             assert self.us < end, "it never comes to that"
             self.run(step)
@@ -144,18 +152,22 @@ class Host:
     # ---- frames
     def hears(self, *names: str) -> Frame:
         """The next frame from the card that is one of these."""
-        end = self.us + US_MAX
+        end = self.us + self.us_max
         while self.us < end:
             while self.heard:
                 got = self.heard.pop(0)
                 assert got[:8] == PREAMBLE and on_line(got[8:-4]) == got
-                head = Frame.parse(got[8:-4])
+                head = Frame.parse(self.opened(got[8:-4]))
                 assert head.src == CARD
                 if head.name in names:
                     return head
             assert not self.leaves, f"the device has left its image, and nobody said {names}"
             self.run(20)
         raise AssertionError(f"the card does not say {names}")
+
+    def opened(self, got: bytes) -> bytes:
+        """A frame as it was before it was sealed."""
+        return got
 
     def meets(self) -> Frame:
         """The card announces itself."""
@@ -165,25 +177,26 @@ class Host:
 
     def claim(self, nonce: int = 99) -> None:
         """Claims the card."""
-        self.send(frame("Session.Claim", dst=CARD, src=HOST, seq=1, nonce=nonce, lease_ms=60000, group=GROUP))
+        self.send(frame("Session.Claim", dst=CARD, src=self.address, seq=1, nonce=nonce, lease_ms=60000, group=GROUP))
         grant = self.hears("Session.Grant")
         assert unpack("Grant", grant.payload).nonce == nonce
         self.epoch = grant.epoch
 
     def about(self, **more) -> dict:
         """The head of a frame of the owner."""
-        return {"dst": CARD, "src": HOST, "epoch": self.epoch, **more}
+        return {"dst": CARD, "src": self.address, "epoch": self.epoch, **more}
 
     def stage(self, image: bytes, digest: bytes, seq: int = 1) -> None:
         """Sends an image until the card has checked it."""
-        size = CONST.BULK_STANDARD // 64 * 64
+        size = self.chunk
         begin = {"length": len(image), "chunk": size, "group": GROUP, "members": 1, "digest": digest}
         self.send(frame("Image.Begin", **self.about(seq=seq), **begin))
         self.hears("ImageConfirm.Ready")
         to_load = self.about(epoch=GROUP)
         self.send(*(frame("Image.Data", **to_load, addr=at, payload=image[at : at + size]) for at in range(0, len(image), size)))
         said = self.hears("ImageConfirm.Staged", "ImageConfirm.Failed")
-        assert said.name == "ImageConfirm.Staged", said.payload
+        if said.name != "ImageConfirm.Staged":
+            raise Refused(said.payload[8:].rstrip(b"\0").decode())
 
     def commit(self, seq: int = 500) -> None:
         """Commits what is staged."""

@@ -5,6 +5,7 @@
 // flash's content does on the board.
 module rl_ecpix5_bench #(
   parameter bit Wired = 1'b1,
+  parameter bit Keys = 1'b0,
   parameter int unsigned EraseTime = 500,     // Of the flash, cycles.
   parameter int unsigned ProgramTime = 100
 ) (
@@ -93,6 +94,9 @@ module rl_ecpix5_bench #(
     rl_ecpix5 #(
       .Roles(n == 0 ? 16'h0000 : 16'h0002),
       .Golden(n == 0),
+      .Keys(Keys),
+      .KeptPlacesW(7),
+      .KeptRoles(2),
       .Wired(Wired),
       .TrialMs(20),
       .LingerMs(1),

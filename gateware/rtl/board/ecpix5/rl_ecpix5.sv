@@ -23,6 +23,7 @@ module rl_ecpix5
   parameter logic [15:0] Roles = 16'h0002,         // As `rl_region`'s: vadd.
   parameter bit Flash = 1'b1,
   parameter bit Golden = 1'b0,                     // With Flash, the golden image. It has no role.
+  parameter bit Keys = 1'b0,                       // With Flash: keys, signers and versions are there (rl_ecpix5_keys).
   parameter bit Wired = 1'b0,                      // PROGRAMN is wired, see rl_ecpix5_flash,
   parameter int unsigned TrialMs = 14000,          // and these.
   parameter int unsigned LingerMs = 100,
@@ -30,6 +31,8 @@ module rl_ecpix5
   parameter int unsigned EraseMs = 2000,
   parameter int unsigned ProgramMs = 3,
   parameter int unsigned PlacesW = 9,
+  parameter int unsigned KeptPlacesW = 12,         // With Keys, as rl_flash_store's.
+  parameter int unsigned KeptRoles = 96,
   parameter int unsigned PhyResetUs = rl_ksz9031_pkg::ResetUs,  // See rl_ecpix5_ethernet.
   parameter int unsigned PhySettleUs = rl_ksz9031_pkg::SettleUs,
   parameter int unsigned PhyPauseUs = 10_000,
@@ -82,6 +85,9 @@ module rl_ecpix5
     $fatal(
         0, "rl_ecpix5: with a flash, an application has one role and the golden image none (%m)"
     );
+  end
+  if (Keys && !Flash) begin : gen_check_keys
+    $fatal(0, "rl_ecpix5: keys are in the flash (%m)");
   end
   localparam logic [15:0] Role = 16'($clog2(32'(Roles)));  // With a flash, the one that is there.
 
@@ -309,11 +315,14 @@ module rl_ecpix5
   local_rsp_t unused_local;  // There is no programmer beside the shell.
   logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0,
   rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
-  logic unused_store_ready;  // It has no keys.
-  rl_auth_pkg::store_ask_t unused_store_ask;
-  rl_auth_pkg::sign_ask_t unused_sign_ask;
+  rl_auth_pkg::store_t store;
+  rl_auth_pkg::store_ask_t store_ask;
+  rl_auth_pkg::sign_t sign;
+  rl_auth_pkg::sign_ask_t sign_ask;
+  logic store_ready;
   board_t board;
   rl_shell #(
+    .Keys(Keys),
     // A word may wait for the erase of a unit of the flash.
     .ConfigPatienceW(Flash ? 30 : 20)
   ) u_shell (
@@ -343,11 +352,11 @@ module rl_ecpix5
     .bridge_i('0),
     .program_ended_i(1'b0),
     .nic_i('0),
-    .store_i('0),
-    .store_ready_o(unused_store_ready),
-    .store_ask_o(unused_store_ask),
-    .sign_i('0),
-    .sign_ask_o(unused_sign_ask),
+    .store_i(store),
+    .store_ready_o(store_ready),
+    .store_ask_o(store_ask),
+    .sign_i(sign),
+    .sign_ask_o(sign_ask),
     .shell_axi_o(m_shell),
     .shell_axi_i(m_shell_rsp),
     .role_axi_o(m_role),
@@ -416,6 +425,7 @@ module rl_ecpix5
     );
     rl_ecpix5_flash #(
       .Golden(Golden),
+      .Keys(Keys),
       .Wired(Wired),
       .Roles(Loadable),
       .ClockKhz(ClockKhz),
@@ -423,7 +433,9 @@ module rl_ecpix5
       .LingerMs(LingerMs),
       .EraseMs(EraseMs),
       .ProgramMs(ProgramMs),
-      .PlacesW(PlacesW)
+      .PlacesW(PlacesW),
+      .KeptPlacesW(KeptPlacesW),
+      .KeptRoles(KeptRoles)
     ) u_flash (
       .clk_i(clk),
       .rst_ni(rst_flash_n),
@@ -434,6 +446,13 @@ module rl_ecpix5
       .leave_o(leave),
       .awaits_o(awaits),
       .fault_o(flash_fault),
+      .rst_shell_ni(rst_shell_n),
+      .mac_i(Mac),
+      .store_o(store),
+      .store_ready_i(store_ready),
+      .store_ask_i(store_ask),
+      .sign_o(sign),
+      .sign_ask_i(sign_ask),
       .spiflash_cs_n,
       .spiflash_mosi,
       .spiflash_miso,
@@ -442,10 +461,10 @@ module rl_ecpix5
     );
   end else begin : gen_region
     assign config_rsp = region_rsp;
-    assign {booted, leave, awaits, flash_fault} = '0;
+    assign {booted, leave, awaits, flash_fault, store, sign} = '0;
     assign {spiflash_cs_n, spiflash_mosi, spiflash_wp, spiflash_hold} = '1;
     logic unused;
-    assign unused = ^{spiflash_miso, board};
+    assign unused = ^{spiflash_miso, board, store_ready, store_ask, sign_ask};
   end
 
   // -- lamps: 0 memory, 1 the link and its frames, 2 the role and its flash, 3 the firmware
@@ -458,7 +477,7 @@ module rl_ecpix5
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
     broken_q <= rst_card_n && (broken_q || view.fault || view.memory_failed);
   end
-  // Red: no link that can be used, or a PHY that does not answer.
+  // Red: no link that can be used, or a PHY that does not answer; a flash, or what keys there are in it.
   assign rgb_led_r = ~{broken_q, flash_fault, !link.up, untrained_q};
   logic has_role, waits_role;
   assign has_role = Flash ? role_rst_n : config_rsp.role != 0;

@@ -221,6 +221,7 @@ module rl_card_sim
   assign kept_at_o = kept.at[10:0];
   assign key_ready_o = sign_write.valid ? sign_ready : key_ready;
   if (Keys) begin : gen_store
+    rl_auth_pkg::sign_looked_t unused_looked;
     rl_sign_store u_signers (
       .clk_i(clk_net_i),
       .rst_power_ni(rst_power_net_n),
@@ -228,7 +229,12 @@ module rl_card_sim
       .write_ready_o(sign_ready),
       .ask_i(sign_ask),
       .sign_o(sign),
-      .kept_o(kept)
+      .kept_o(kept),
+      // The program around it has taken each word at once.
+      .keeps_i(1'b0),
+      .fails_i(1'b0),
+      .look_i('0),
+      .looked_o(unused_looked)
     );
     rl_key_store u_store (
       .clk_i(clk_net_i),

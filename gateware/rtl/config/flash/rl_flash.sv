@@ -32,15 +32,32 @@ module rl_flash
   output logic        ready_o,
   output logic [7:0]  code_o,
 
+  // The store of keys and versions, which shares the chip. Zero where there is none.
+  input  flash_req_t  store_i,
+  output flash_rsp_t  store_o,
+  input  logic        store_works_i,  // What it keeps is not whole in the flash yet: the image is not left.
+
   output logic        cs_no,
   output logic        sck_o,
   output logic        mosi_o,
   input  logic        miso_i
 );
   // One of them asks at a time, and the others' requests are zero.
-  flash_req_t slot_req, records_req, name_req, verify_req, pointer_req, boot_req, req;
-  flash_rsp_t rsp;
+  flash_req_t slot_req, records_req, name_req, verify_req, pointer_req, boot_req, req, turn_req;
+  flash_rsp_t rsp, turn_rsp;
+  logic turn;
   assign req = slot_req | records_req | name_req | verify_req | pointer_req | boot_req;
+  rl_flash_turn u_turn (
+    .clk_i,
+    .rst_ni,
+    .loader_i(req),
+    .loader_o(rsp),
+    .store_i,
+    .store_o,
+    .turn_o(turn),
+    .req_o(turn_req),
+    .rsp_i(turn_rsp)
+  );
   rl_flash_cmd #(
     .Half(Half),
     .EraseCycles(EraseCycles),
@@ -49,8 +66,9 @@ module rl_flash
   ) u_cmd (
     .clk_i,
     .rst_ni,
-    .req_i(req),
-    .rsp_o(rsp),
+    .store_i(turn),
+    .req_i(turn_req),
+    .rsp_o(turn_rsp),
     .cs_no,
     .sck_o,
     .mosi_o,
@@ -179,7 +197,7 @@ module rl_flash
     .open_i(slot_open),
     .close_i(slot_close),
     .cancel_i(slot_cancel),
-    .loading_i(slot_busy),
+    .loading_i(slot_busy || store_works_i),
     .answer_o(answer),
     .answer_code_o(answer_code),
     .slot_o(slot),

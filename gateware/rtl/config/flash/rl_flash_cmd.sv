@@ -6,8 +6,9 @@
 //   erase, program   06 (write enable); read the status, which has to say so; d8 or 02, address, bytes;
 //                    read the status until it is done
 //
-// No other command is ever sent, and an address outside of what may be written ends an erase or a program here:
-// whatever went wrong elsewhere, the golden image stays (gateware/formal/rl_flash_cmd). Every wait has a bound.
+// No other command is ever sent, and one that leaves what its sender may read, erase or program ends here: whatever
+// went wrong elsewhere, the golden image stays, the loader never comes to the store of keys and versions, and the store
+// never to anything else; keys and signers are written by nobody (gateware/formal/rl_flash_cmd). Waits have bounds.
 module rl_flash_cmd
   import rl_flash_pkg::*;
 #(
@@ -22,6 +23,7 @@ module rl_flash_cmd
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
+  input  logic       store_i,  // The store of keys and versions asks, and not the loader. It holds with the request.
   input  flash_req_t req_i,
   output flash_rsp_t rsp_o,
 
@@ -69,8 +71,16 @@ module rl_flash_cmd
 
   assign writes = req_i.op == OpErase || req_i.op == OpProgram;
   // A page of 256 bytes is not left: the chip would go on at its beginning.
-  assign allowed = !writes || (req_i.addr >= PointerAddr && req_i.addr < WritableEnd &&
-      (req_i.op == OpErase || (req_i.count != '0 && 25'(req_i.addr[7:0]) + 25'(req_i.count) <= 25'd256)));
+  logic [23:0] lowest, end_addr;
+  logic [24:0] bytes;
+  assign lowest = !store_i ? PointerAddr : writes ? VersionsAddr : KeysAddr;
+  assign end_addr = store_i ? StoreLimit : WritableEnd;
+  assign bytes = req_i.op == OpErase ? 25'd1 : 25'(req_i.count);
+  always_comb begin
+    allowed = req_i.addr >= lowest && bytes != '0 && 25'(req_i.addr) + bytes <= 25'(end_addr);
+    if (req_i.op == OpProgram && 25'(req_i.addr[7:0]) + bytes > 25'd256) allowed = 1'b0;
+    if (req_i.op == OpId) allowed = 1'b1;
+  end
 
   assign asks = step_q inside {Ready, Latched, Poll};
   always_comb begin
@@ -213,7 +223,7 @@ module rl_flash_cmd
   Holds_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
     req_i.valid && !rsp_o.done |=> req_i.valid && $stable(
-      {req_i.op, req_i.addr, req_i.count}
+      {store_i, req_i.op, req_i.addr, req_i.count}
   ));
 `endif
 endmodule : rl_flash_cmd

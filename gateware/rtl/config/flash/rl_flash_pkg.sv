@@ -10,6 +10,9 @@
 //   440000  slot A
 //   6c0000  slot B
 //   940000  records              two sectors by turns; the newest whole record is the state of the flash
+//   9c0000  keys and signers     never written by a card; read by rl_flash_store alone, as all up to ac0000
+//   a00000  their second copy
+//   a40000  versions             two units by turns: a log of the versions that have run, by rl_flash_store
 //   ffff00  jump record          sends the device to the golden image's second copy when the first is damaged
 
 // No module uses all of it.
@@ -21,7 +24,10 @@ package rl_flash_pkg;
   localparam logic [23:0] SlotAAddr = 24'h440000;
   localparam logic [23:0] SlotBAddr = 24'h6c0000;
   localparam logic [23:0] RecordsAddr = 24'h940000;
-  localparam logic [23:0] WritableEnd = 24'h9c0000;
+  localparam logic [23:0] WritableEnd = 24'h9c0000;  // Of what the loader reads and writes, from the pointer on.
+  localparam logic [23:0] KeysAddr = 24'h9c0000;
+  localparam logic [23:0] VersionsAddr = 24'ha40000;
+  localparam logic [23:0] StoreLimit = 24'hac0000;
   localparam logic [23:0] JumpAddr = 24'hffff00;
   localparam logic [23:0] SlotBytes = 24'h280000;
   localparam logic [23:0] ImageBytes = 24'h27ff00;  // Of it, at most; the page behind an image has its digest.
@@ -67,6 +73,11 @@ package rl_flash_pkg;
   localparam logic [7:0] CodeBounds = 8'd25;  // An address where nothing may be written.
   localparam logic [7:0] CodeRecords = 8'd26;  // No place in the records takes one.
   localparam logic [7:0] CodeTrial = 8'd27;         // The running image is not confirmed: the other one has to stay.
+  // Of the store of keys, signers and versions. Each of the first three leaves the card without a key.
+  localparam logic [7:0] CodeStoreBlank = 8'd28;  // Nobody has put anything there yet.
+  localparam logic [7:0] CodeStoreDamaged = 8'd29;  // Something is there, and not whole or not all of it.
+  localparam logic [7:0] CodeStoreForeign = 8'd30;  // It is another card's, or of another form.
+  localparam logic [7:0] CodeStoreFull = 8'd31;  // More was to be kept at once than there is room for.
 
   // -- records: 32 bytes each, first byte in the upper bits
   localparam logic [31:0] RecordMagic = 32'h524c_4601;  // "RLF", and the format's number.
@@ -91,6 +102,26 @@ package rl_flash_pkg;
     logic [14:0] spare;
     logic [15:0] role;       // Of the image that was written last.
   } state_t;  // The eighth word of a record is the CRC-32 of these seven.
+
+  // -- keys and signers: words, the first byte in the upper bits. A head, the table of signers as rl_sign_store has it,
+  // hosts and the card's keys as rl_key_store has them, and the CRC-32 of all before it.
+  localparam logic [31:0] KeysMagic = 32'h524c_4b01;  // "RLK", and the format's number.
+  localparam int unsigned KeysHeadWords = 4;  // Magic; the card's address, two; how many signers and hosts.
+
+  // -- versions: entries in pairs of the same bytes, so that a changed bit takes none away
+  localparam logic [15:0] EntryMagic = 16'h5256;  // "RV"
+  localparam int unsigned EntryBytes = 16;
+  // A word of rl_sign_store's roles; or one of these.
+  localparam logic [11:0] EntryBegin = 12'h800;  // The log begins. Its word is the CRC-32 of the keys that it is with.
+  localparam logic [11:0] EntrySeal = 12'h801;  // All that was known before is in it, and it counts.
+  // The fourth word of an entry is the CRC-32 of these three.
+  typedef struct packed {
+    logic [19:0] generation;  // Of the log: the newest that is sealed counts.
+    logic [11:0] at;
+    logic [31:0] word;
+    logic [15:0] magic;
+    logic [15:0] place;       // Where it stands in the log, so that what is missing is seen.
+  } entry_t;
 
   // Whether a slot of this state may be booted.
   function automatic logic bootable(input logic [7:0] state);
