@@ -400,6 +400,9 @@ module rl_card_sim
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
+  logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
+  logic door_arvalid, door_arready, door_rvalid, door_rready;
+  logic [63:0] door_wstrb;
   rl_card_rest #(
     .Memories(Memories)
   ) u_rest (
@@ -419,9 +422,6 @@ module rl_card_sim
     .clk_ddr_o(clk_memory),
     .clk_role_o(clk_ports)
   );
-  logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
-  logic door_arvalid, door_arready, door_rvalid, door_rready;
-  logic [63:0] door_wstrb;
   rl_memory_hub #(
     .Memories(Memories),
     .Bridge(Bridge),
