@@ -205,8 +205,7 @@ const fn ps(bytes: u64, bps: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const COPY: Local =
-        Local { bps: 4_000_000_000_000, first_ps: 7, burst_bytes: 100, burst_bps: 8_000_000_000_000 };
+    const COPY: Local = Local { bps: 4_000_000_000_000, first_ps: 7, burst_bytes: 100, burst_bps: 8_000_000_000_000 };
     const FRAMED: Timing = Timing {
         link_bps: 8_000_000_000_000,
         frames: Some(Frames {

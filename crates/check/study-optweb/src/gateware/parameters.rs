@@ -43,12 +43,7 @@ pub(crate) const GATEWARE: Timing = Timing {
     // `message 2 24576`, which is asked for.
     reads_ahead: false,
     // A word is read in each cycle, and the last burst is written behind that: `copy 1 ...`.
-    copies: Local {
-        bps: WORD_BPS,
-        first_ps: cycles(3 + 2 * MEMORY),
-        burst_bytes: BURST_BYTES,
-        burst_bps: WORD_BPS,
-    },
+    copies: Local { bps: WORD_BPS, first_ps: cycles(3 + 2 * MEMORY), burst_bytes: BURST_BYTES, burst_bps: WORD_BPS },
     // Two words are read for each: `reduction 1 ...`.
     reductions: Local {
         bps: WORD_BPS / 2,
