@@ -4,10 +4,10 @@
     scripts/programs/tenants.py [--tenants 5] [--boards 1] [--seconds 10] [--runtime LIBRARY] [PROGRAM ARGUMENT...]
 
 Each tenant runs PROGRAM, one of workloads/ (matmul --size 2048), without end, in a process of its own on each board.
-Counted are the iterations that end within the same seconds, when all have begun. Rows are: programs on the driver
-alone, one on each board; as many through a manager; each tenant's on one board; and on all boards. The exit code is 1
-if a result was wrong, if the sums of all tenants are more than 3 % below what the boards do for one, or if a tenant
-has less than 0.9 of its part.
+Counted are the iterations that end within the same seconds, when all have begun. Rows are: a program on each board, on
+the driver alone and through a manager; all tenants' programs on each board, the same two ways; and those of one board.
+The exit code is 1 if a result was wrong or a program ended, if all tenants get more than 3 % less done than one on each
+board through the manager, or if a tenant has less than 0.9 of its part.
 """
 
 import argparse
