@@ -137,22 +137,22 @@ def plant(mutants: list[Mutant]) -> None:
 def try_bench(bench: str, mutants: list[Mutant]) -> list[Outcome]:
     """Runs the bench without a fault, and then with each of these."""
     began = time.monotonic()
-    sound = run(bench, 0, None)
-    if sound != "":
-        raise SystemExit(f"error: {bench} finds faults where there is none ({sound})")
+    sound, told = run(bench, 0, None)
+    if sound:
+        raise SystemExit(f"error: {bench} finds faults where there is none:\n{told}")
     limit = 3 * (time.monotonic() - began) + 30
     outcomes = []
     for one in mutants:
         began = time.monotonic()
-        found = run(bench, one.number, limit)
+        found, _ = run(bench, one.number, limit)
         outcomes.append(Outcome(one, found, time.monotonic() - began))
         status = found or "MISSED"
         print(f"{status:9} {one.number:3} {Path(one.file).stem}: {one.what} ({outcomes[-1].seconds:.0f} s)", flush=True)
     return outcomes
 
 
-def run(bench: str, number: int, limit: float | None) -> str:
-    """What the bench says with this fault: nothing, if it passes."""
+def run(bench: str, number: int, limit: float | None) -> tuple[str, str]:
+    """How the bench finds this fault, which is nothing if it passes; and what it has printed."""
     environment = os.environ | {"RACKLOOM_RTL": str(COPY), NUMBER: str(number)}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(BENCHES / bench)]
     silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -162,11 +162,11 @@ def run(bench: str, number: int, limit: float | None) -> str:
         told, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return "hangs"
+        told, _ = process.communicate()
+        return "hangs", told
     if process.returncode not in (0, 1):
         raise SystemExit(f"error: {' '.join(command)}\n{told}")
-    return "found" if process.returncode else ""
+    return "found" if process.returncode else "", told
 
 
 def table(outcomes: list[Outcome]) -> str:

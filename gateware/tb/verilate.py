@@ -132,13 +132,14 @@ def tools(waves: bool) -> list[str]:
 @contextmanager
 def being_made(folder: Path, content: str) -> Iterator[bool]:
     """Holds `folder` for one program; true, and empty, if it is not of this content. Afterwards it is."""
-    folder.mkdir(parents=True, exist_ok=True)
+    OUT.mkdir(parents=True, exist_ok=True)
     stamp = folder / "made"
     with open(OUT / f".{folder.name}", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         stale = not stamp.exists() or stamp.read_text() != content
         if stale:
-            shutil.rmtree(folder)
+            # Nobody makes or removes it without the lock: between a program's two steps it is not there.
+            shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
         yield stale
         # Last, so that what a failure leaves behind is made anew.
