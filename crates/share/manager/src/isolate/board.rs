@@ -16,7 +16,7 @@ use super::build_turns::BuildTurn;
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
 use super::host::Host;
 use super::layers::Layers;
-use super::lease::{Lease, LeaseHolder};
+use super::lease::{Lease, LeaseHolder, Slice};
 use super::memory_guard::Watched;
 use super::memory_quota::WorkerQuota;
 use super::shared_page::SharedPage;
@@ -26,8 +26,10 @@ use super::worker_pool::WorkerPool;
 use crate::access::grant::Disconnect;
 use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
+use crate::board::Board as _;
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, Source};
+use crate::native::NativeBoard;
 use crate::quota::Accounts;
 use crate::schedule::dispatcher::Dispatcher;
 use crate::session::inbox::Inbox;
@@ -39,6 +41,7 @@ pub(crate) struct IsolatedBoard {
     pool: Arc<WorkerPool>,
     /// How long a client may keep others waiting by one task.
     stall_time: Duration,
+    slice: Slice,
 }
 
 impl IsolatedBoard {
@@ -47,15 +50,17 @@ impl IsolatedBoard {
     /// # Errors
     /// A worker cannot be started, or cannot open the device.
     pub(crate) fn new(
-        info: BoardInfo,
+        board: &NativeBoard,
         origin: DeviceOrigin,
         memory: u64,
         stall_time: Duration,
         host: &Arc<Host>,
     ) -> anyhow::Result<Self> {
+        let info = board.info().clone();
         let pool = WorkerPool::new(origin, memory, Arc::clone(host))
             .with_context(|| format!("cannot start a process for clients of {}", info.name))?;
-        Ok(Self { info, pool: Arc::new(pool), stall_time })
+        let slice = if board.is_processor() { Slice::PROCESSOR } else { Slice::DEVICE };
+        Ok(Self { info, pool: Arc::new(pool), stall_time, slice })
     }
 
     /// What confines its clients' processes.
@@ -148,7 +153,8 @@ impl SharedBoard for Shared {
         };
         let life = Arc::clone(&worker.life);
         let stall_time = grant.kernel.unwrap_or(self.board.stall_time);
-        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, stall_time));
+        let holder =
+            Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, stall_time, self.board.slice));
         let tenant_metrics = self.metrics.tenant(name.clone());
         let counted = Arc::new(WorkerMetrics::new(Arc::clone(&holder), self.metrics.clone(), tenant_metrics));
         self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));

@@ -23,6 +23,7 @@ pub(super) struct LeaseHolder {
     pub(super) life: Arc<Life>,
     /// How long it may keep others waiting.
     pub(super) stall_time: Duration,
+    slice: Slice,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -64,6 +65,24 @@ pub(super) struct Turns {
 /// How long a worker may keep others waiting by a turn without having used the board: it has to wake up.
 const WAKING_NS: u64 = 1_000_000;
 
+/// How long a worker that always returns at once may keep the board for its next tasks while others wait: a few times
+/// the cost of a hand-over, for with shorter slices hand-overs would take most of the time. One that rests for as long
+/// as a hand-over takes loses the rest of its slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slice {
+    pub(super) length_ns: u64,
+    pub(super) rest_ns: u64,
+}
+
+impl Slice {
+    /// Where a hand-over costs what waking some threads does.
+    pub(crate) const PROCESSOR: Self = Self { length_ns: 300_000, rest_ns: 50_000 };
+    /// A GPU changes its context between processes, which takes far longer than the hand-over itself. On an H200 five
+    /// tenants with short tasks got 0.2 to 0.35 of one alone done with a processor's slices, and 0.81 to 0.84 with
+    /// these (`scripts/programs/tenants.py`).
+    pub(crate) const DEVICE: Self = Self { length_ns: 4_000_000, rest_ns: 400_000 };
+}
+
 /// A worker's turn on the board.
 #[derive(Debug)]
 pub(crate) struct Lease(Arc<LeaseHolder>);
@@ -76,9 +95,10 @@ impl LeaseHolder {
         page: Arc<SharedPage>,
         life: Arc<Life>,
         stall_time: Duration,
+        slice: Slice,
     ) -> Self {
         let (state, changed) = Default::default();
-        Self { id, name, share, page, life, stall_time, state, changed }
+        Self { id, name, share, page, life, stall_time, slice, state, changed }
     }
 
     /// The worker requests the board; returns its turn, unless it waits for one already.
@@ -173,7 +193,7 @@ impl LeaseHolder {
     fn in_slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let left = state.slice_end.saturating_sub(now_ns());
         let before = self.page.read().map(|counters| counters.busy);
-        let time = Duration::from_nanos(left.min(REST_NS));
+        let time = Duration::from_nanos(left.min(self.slice.rest_ns));
         state = wait_for(&self.changed, state, time);
         let rests = self.page.is_idle() && self.page.read().map(|counters| counters.busy) == before;
         if state.has_board && !state.is_notified && (rests || now_ns() >= state.slice_end) {
@@ -182,13 +202,6 @@ impl LeaseHolder {
         state
     }
 }
-
-/// How long a worker that always returns at once may keep the board for its next tasks while others wait, in
-/// nanoseconds. A few times the cost of a hand-over; with shorter slices hand-overs would take most of the time.
-const SLICE_NS: u64 = 300_000;
-
-/// How long it may rest in a slice, in nanoseconds.
-const REST_NS: u64 = 50_000;
 
 /// How long others wait for an overdue worker to end: a driver can hold its process up.
 const ENDING: Duration = Duration::from_secs(1);
@@ -227,7 +240,7 @@ impl Job for Lease {
         state.is_charged = state.wanted.is_some();
         state.is_notified = state.is_charged && !is_quick;
         state.held_from = now;
-        (state.charged_from, state.slice_end) = (now, if is_quick { now + SLICE_NS } else { now });
+        (state.charged_from, state.slice_end) = (now, if is_quick { now + holder.slice.length_ns } else { now });
         holder.page.give(if state.is_notified { LeaseState::LastTask } else { LeaseState::Busy });
         while state.has_board && !state.is_gone {
             state = match state.wanted {

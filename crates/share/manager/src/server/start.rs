@@ -95,7 +95,7 @@ impl Options {
                 if self.isolate.applies_to(&board) {
                     // Buffers, and arenas that mirror them.
                     let memory = self.memory.min(host.memory().limit()).saturating_mul(2).saturating_add(TRANSFERS);
-                    let board = IsolatedBoard::new(board.info().clone(), origin, memory, self.stall_time, &host)?;
+                    let board = IsolatedBoard::new(&board, origin, memory, self.stall_time, &host)?;
                     let layers = board.layers();
                     confined = Some(confined.map_or(layers, |others| others.and(layers)));
                     attacher.add_isolated(board)?;
