@@ -292,6 +292,29 @@ fn the_board_is_taken_from_a_worker_that_does_not_end() {
     assert!(holder.was_overdue() && start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
+/// They change the state faster than the manager can look, as no worker of ours does. One that says that it rests may
+/// lose the board for it, and one that never says so is ended.
+#[test]
+fn others_have_the_board_after_hostile_workers_that_flip_its_state() {
+    for states in [[LeaseState::Busy, LeaseState::Idle], [LeaseState::Busy, LeaseState::LastTask]] {
+        let page = SharedPage::create().unwrap();
+        let holder = holder_with(1, &page, Duration::from_millis(100), Slice::PROCESSOR);
+        let lease = holder.request().unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|all| {
+            let turn = all.spawn(move || lease.run(&metrics(), true, &mut || None));
+            page.wait();
+            all.spawn(|| (0..).take_while(|_| !is_over.load(Ordering::Relaxed)).for_each(|i| page.set(states[i % 2])));
+            let start = Instant::now();
+            holder.wanted();
+            let (cost, _) = turn.join().unwrap();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(start.elapsed() < Duration::from_secs(2), "{states:?}: {:?}", start.elapsed());
+            assert!(holder.was_overdue() || states[1] == LeaseState::Idle && cost < 100_000_000, "{states:?}: {cost}");
+        });
+    }
+}
+
 #[test]
 fn a_worker_cannot_ask_for_more_turns_than_it_can_have() {
     let page = SharedPage::create().unwrap();
