@@ -1,6 +1,7 @@
 // Commands of programs, out of memory before they are wanted: of each context up to eight are here, looked at and laid
 // out as the sequencer wants them. A command that is none, that memory does not give, or that names what a program may
-// not touch, is marked as such: its program fails when it comes to it, and not before.
+// not touch, or two ranges that overlap in part, is marked as such: its program fails when it comes to it, and not
+// before.
 //
 // One read at a time, of four commands, to whom they are missing: contexts take turns.
 module rl_collective_fetch
@@ -124,7 +125,8 @@ module rl_collective_fetch
   op_e op;
   datatype_e datatype;
   command_t command, command_q;
-  logic command_valid_q, is_sound, reduces, is_reduction;
+  logic command_valid_q, is_sound, reduces, is_reduction, overlaps;
+  logic [40:0] apart;
   assign head = turned(words_q[0]);
   assign from = turned(words_q[1]);
   assign to = turned(words_q[2]);
@@ -136,6 +138,11 @@ module rl_collective_fetch
   assign bytes = 35'(length) << (reduces ? size_of(datatype) : 2'd0);
   assign is_reduction = head[55:51] == '0 && op != op_e'(0) && head[47:36] == '0 && datatype inside {[I8:Bf16]} &&
       (!is_float(datatype) || op <= Prod);
+  // Two ranges of as many bytes that are not the same one, and begin fewer bytes apart than they are long, whichever is
+  // first. Addresses whose upper bits are not 0 are refused anyhow.
+  assign apart = 41'(to[39:0]) - 41'(from[39:0]);
+  assign overlaps = apart != '0 && (&apart[40:29] ? 30'(apart[28:0]) + 30'(bytes[28:0]) > 30'(1 << 29) :
+                                    apart[40:29] == '0 && apart[28:0] < bytes[28:0]);
   always_comb begin
     command = '0;
     command.port = head[55:48];
@@ -147,7 +154,7 @@ module rl_collective_fetch
     command.from = from[39:0];
     command.to = to[39:0];
     command.from_bad = refused(from, command.length, from_i, to_i);
-    command.to_bad = refused(to, command.length, from_i, to_i);
+    command.to_bad = refused(to, command.length, from_i, to_i) || overlaps;
     is_sound = word == '0 && bytes <= 35'(MessageMax);
     case (head[63:56])
       8'd1, 8'd2: if (is_sound && to == '0) command.code = head[56] ? Put : Take;

@@ -8,7 +8,8 @@ import golden_link
 from card_bench import Program, neighbour
 from golden_link import REDUCTIONS, Datatype, Op
 
-FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put", "op", "type", "bits", "reduce", "many"]
+FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put", "op", "type", "bits", "reduce", "many",
+          "overlap"]
 END = (1 << 19) - 3  # Three bytes before the end of what programs may touch.
 SIZES = [0, 1, 8, 63, 64, 65, 200, 1407, 1408, 1409, 3000]
 
@@ -66,6 +67,19 @@ class Draw:
         pair.programs = [Program(side, group, number) for side in sides]
         return pair
 
+    def apart(self, number: int) -> Pair:
+        """A program that copies or reduces once, between ranges that lie anyhow: they are the same, share some bytes,
+        touch, or are apart."""
+        (op, kind), copies = random.choice(REDUCTIONS), random.random() < 0.5
+        size = 1 if copies else kind.size
+        count = random.choice([1, 2, 9, 64, 300])
+        length = count * size
+        by = random.choice([0, 1, size, length - 1, length, length + 1, random.randrange(length + 1)])
+        first = self.area(length + by)
+        frm, to = random.sample([first, first + by], 2)
+        command = golden_link.copy(frm, to, count) if copies else golden_link.reduce(op, kind, frm, to, count)
+        return Pair([Program([command], random.getrandbits(64), number)], fault="overlap" if 0 < by < length else "")
+
     def spoilt(self, ports: list[int], number: int, fault: str) -> Pair:
         """A pair of which the first program has a fault, or gets none of what it waits for."""
         pair = self.pair(ports, number)
@@ -85,6 +99,7 @@ class Draw:
             "bits": [reduction[:1] + bytes([random.choice([5, 6, 7])]) + b"\0" + bytes([random.choice([5, 6, 7, 8])])
                      + reduction[4:]],
             "reduce": [golden_link.reduce(Op.MAX, Datatype.F16, *random.choice([(place, END), (END, place)]), 2)],
+            "overlap": [golden_link.copy(place + 9, place + 9 + random.choice([-8, -1, 1, 8, 63]), 64)],
             "many": [reduction[:4] + (1 << 26 | 1).to_bytes(4, "big") + reduction[8:]],
             "pad": [put[:31] + b"\1"],
             "long": [put[:4] + (1 << 30).to_bytes(4, "big") + put[8:]],

@@ -101,6 +101,45 @@ async def programs_at_fault_fail_as_the_models_do(dut, seed):
 
 
 @cocotb.test()
+@cocotb.parametrize(seed=list(range(SEEDS)))
+async def programs_whose_ranges_lie_anyhow_end_as_the_models_do(dut, seed):
+    """Of any alignment, and near each other: who reads ahead would read what is written if they overlapped in part."""
+    random.seed(2000 + seed)
+    card, model = await both(dut, latency=random.choice([1, 20, 50]), pause=random.choice([0, 60]))
+    draw, causes = Draw(DATA_AT, DATA_AT + USED), set()
+    for turn in range(6):
+        pairs = [draw.apart(SLOTS * turn + n) for n in range(SLOTS)]
+        programs = [program for pair in pairs for program in pair.programs]
+        got, wanted = await card.run(programs), model.run(programs)
+        due = [Report(BAD_ADDRESS, 0, 0, 0, 0) if pair.fault else Report(0, 0, 1, 0, 0) for pair in pairs]
+        assert got == wanted == due, [some for some in zip(got, wanted, due, programs) if len(set(some[:3])) > 1]
+        causes |= {report.cause for report in got}
+    assert causes == {0, BAD_ADDRESS}
+    assert not (found := differences(await card.read(DATA_AT, USED), model.memory())), f"{len(found)}: {found[:4]}"
+    await card.healthy()
+
+
+@cocotb.test()
+async def a_copy_to_where_some_of_its_own_bytes_are_is_refused_by_both(dut):
+    """It was done, from what gateware had read ahead, but by the model from pieces of 64 KiB: so bytes differed. Ranges
+    that share a byte are refused, and those that touch or are the same are not."""
+    card, model = await both(dut)
+    at, length = DATA_AT + 3000, 40
+    for number, by in enumerate((0, 1, 7, 8, 39, 40, -1, -8, -39, -40)):
+        cause = 0 if by in (-length, 0, length) else BAD_ADDRESS
+        copy = golden_link.copy(at, at + by, length)
+        for command in (copy, golden_link.reduce(Op.SUM, Datatype.I8, at, at + by, length)):
+            program = Program([command, golden_link.wait()], 3, number)
+            due = [Report(cause, 0, 0 if cause else 2, 0, 0)]
+            assert (await card.run([program]), model.run([program])) == (due, due), by
+    # A range of no bytes shares none.
+    program = Program([golden_link.copy(at, at + 1, 0)], 3, 99)
+    assert await card.run([program]) == model.run([program]) == [Report(0, 0, 1, 0, 0)]
+    assert not differences(await card.read(DATA_AT, USED), model.memory())
+    await card.healthy()
+
+
+@cocotb.test()
 async def what_a_program_waits_for_is_in_its_report(dut):
     card, model = await both(dut)
     at, last = DATA_AT, links_of(dut)

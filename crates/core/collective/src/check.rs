@@ -1,5 +1,5 @@
-//! A check of programs before they run: that nobody waits in a circle, and that no message comes to where bytes are in
-//! use.
+//! A check of programs before they run: that nobody waits in a circle, that no message comes to where bytes are in use,
+//! and that cards do not refuse a command for its two ranges.
 //!
 //! It executes what may go on until nothing may, with the least that cards promise: a message is done when both ends
 //! have begun it. What is begun stays begun, so the order does not matter: if all comes to its end here, it does so in
@@ -34,6 +34,14 @@ pub enum ProgramError {
     /// A command uses bytes to which a message comes, or a message would come to bytes in use.
     #[error("command {command} of rank {rank} uses bytes that a message under way uses as well")]
     InUse {
+        /// The rank.
+        rank: usize,
+        /// The command.
+        command: usize,
+    },
+    /// A copy or a reduction has two ranges that overlap and are not the same, which cards refuse.
+    #[error("the two ranges of command {command} of rank {rank} overlap in part")]
+    Overlap {
         /// The rank.
         rank: usize,
         /// The command.
@@ -92,6 +100,9 @@ impl Check<'_> {
     /// Executes commands of a rank until one has to wait. Ranks that may go on for it become ready.
     fn go_on(&mut self, rank: usize, ready: &mut Vec<usize>) -> Result<(), ProgramError> {
         while let Some(command) = self.programs[rank].get(self.at[rank]).copied() {
+            if command.overlaps() {
+                return Err(ProgramError::Overlap { rank, command: self.at[rank] });
+            }
             match command {
                 Command::Put { link, tag, addr, length } => {
                     let to = self.peer(rank, link)?;
@@ -223,6 +234,9 @@ mod tests {
         assert!(pair(&[put(0, 0), copy(0, 8), wait], &partner).is_ok(), "two may read");
         assert!(pair(&[put(0, 0), copy(16, 7), wait], &partner).is_err(), "what is sent may not change");
         assert!(pair(&[put(0, 0), wait, copy(16, 7)], &partner).is_ok());
+        let in_part = pair(&[put(0, 0), wait, copy(16, 9)], &partner);
+        assert_eq!(in_part, Err(ProgramError::Overlap { rank: 0, command: 2 }));
+        assert!(pair(&[put(0, 0), wait, copy(16, 8), copy(8, 8)], &partner).is_ok(), "they touch, or are the same");
         let gives = [put(0, 0), wait];
         assert!(pair(&[take(0, 0), copy(4, 16), wait], &gives).is_err(), "what comes may not be read");
         assert!(pair(&[take(0, 0), wait, copy(4, 16)], &gives).is_ok());

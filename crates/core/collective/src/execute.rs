@@ -64,6 +64,9 @@ impl Sequencer {
             true => Ok(()),
             false => Err((Cause::BadAddress, 0)),
         };
+        if command.overlaps() {
+            return Err((Cause::BadAddress, 0));
+        }
         match command {
             Command::Put { link, tag, addr, length } => {
                 check(addr, length.into())?;

@@ -29,7 +29,7 @@ pub enum Command {
     },
     /// Waits until all that was begun is done: what was sent has come, and what was awaited is here.
     Wait,
-    /// Copies bytes; the two ranges do not overlap.
+    /// Copies bytes. Both ranges are the same, or they do not overlap.
     Copy {
         /// From here.
         from: u64,
@@ -123,6 +123,17 @@ impl Command {
             Self::Wait => 0,
         }
     }
+
+    /// Whether the two ranges of a copy or a reduction overlap and are not the same. What came of it would depend on
+    /// how far the card reads ahead of what it writes, so no program may have such a command.
+    pub const fn overlaps(&self) -> bool {
+        match self {
+            Self::Copy { from, to, .. } | Self::Reduce { from, to, .. } => {
+                *from != *to && from.abs_diff(*to) < self.bytes()
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -154,5 +165,18 @@ mod tests {
         let mut floats = commands[4].encode();
         floats[1] = Op::And as u8;
         assert_eq!(Command::decode(&floats), None, "no bits of floats");
+    }
+
+    #[test]
+    fn ranges_overlap_that_share_some_bytes_and_not_all() {
+        let copy = |from, to| Command::Copy { from, to, length: 8 }.overlaps();
+        let reduce = |from, to| Command::Reduce { op: Op::Sum, datatype: Datatype::I32, from, to, count: 2 }.overlaps();
+        for at in [100, u64::MAX - 100] {
+            assert!([0, 8, 9, 100].into_iter().all(|by| !copy(at, at + by) && !copy(at + by, at)));
+            assert!([1, 4, 7].into_iter().all(|by| copy(at, at + by) && copy(at + by, at)));
+            assert!([0, 8, 9].into_iter().all(|by| !reduce(at, at + by) && !reduce(at + by, at)));
+            assert!([1, 4, 7].into_iter().all(|by| reduce(at, at + by) && reduce(at + by, at)));
+        }
+        assert!(!Command::Copy { from: 1, to: 2, length: 0 }.overlaps() && !Command::Wait.overlaps());
     }
 }

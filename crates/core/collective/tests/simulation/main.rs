@@ -241,6 +241,12 @@ fn hostile_programs_fail_with_a_cause_and_harm_nobody() {
             Command::Reduce { op: Op::Sum, datatype: Datatype::I64, from: addr, to: end - 8, count: 2 },
             Cause::BadAddress,
         ),
+        (Command::Copy { from: addr, to: addr + 7, length: 8 }, Cause::BadAddress),
+        (Command::Copy { from: addr + (100 << 10), to: addr, length: (100 << 10) + 1 }, Cause::BadAddress),
+        (
+            Command::Reduce { op: Op::Sum, datatype: Datatype::I64, from: addr + 8, to: addr, count: 2 },
+            Cause::BadAddress,
+        ),
         (Command::Survey { to: end - 8 }, Cause::BadAddress),
         (Command::Take { link: 2, tag: 0, addr, length: 1 }, Cause::Timeout),
     ];
