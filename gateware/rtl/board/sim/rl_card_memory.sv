@@ -17,7 +17,7 @@ module rl_card_memory
   input  logic          rst_ddr_ni,
   input  logic          clk_role_i,
   input  logic          rst_role_ni,
-  output logic          clk_ddr_o,      // For what asks: clk_ddr_i, which rests.
+  output logic          clk_shell_o,    // For the shell: clk_ddr_i, which rests.
   input  logic          drive_i,        // What the memory says is taken as it rises.
 
   input  logic          shell_rests_i,  // The shell needs nothing: net domain.
@@ -73,7 +73,7 @@ module rl_card_memory
     {rlast, rdata} <= {m_memory_rlast, m_memory_rdata};
   end
 
-  logic clk_ports, busy;
+  logic clk_memory, clk_ports, busy;
   logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
   logic door_arvalid, door_arready, door_rvalid, door_rready;
   logic [63:0] door_wstrb;
@@ -87,13 +87,15 @@ module rl_card_memory
     .clk_role_i,
     .rst_role_ni,
     .shell_rests_i,
+    .shell_asks_i(shell_i.awvalid || shell_i.wvalid || shell_i.arvalid || shell_o.bvalid || shell_o.rvalid),
     .role_i,
     .role_rsp_i(role_o),
     .others_ask_i(bridge_i.awvalid || bridge_i.wvalid || bridge_i.arvalid || bridge_o.bvalid ||
                   bridge_o.rvalid || links_i.awvalid || links_i.wvalid || links_i.arvalid ||
                   links_o.bvalid || links_o.rvalid),
     .busy_i(busy || door_bvalid || door_rvalid),
-    .clk_ddr_o,
+    .clk_ddr_o(clk_memory),
+    .clk_shell_o,
     .clk_role_o(clk_ports)
   );
   rl_memory_hub #(
@@ -106,7 +108,7 @@ module rl_card_memory
     .rst_role_ni,
     .role_i,
     .role_o,
-    .clk_ddr_i(clk_ddr_o),
+    .clk_ddr_i(clk_memory),
     .rst_ddr_ni,
     .shell_i,
     .shell_o,

@@ -123,7 +123,9 @@ module rl_card_sim
   shell_view_t view;
   logic memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy;
   logic rst_shell_n, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
-  logic clk_memory;  // clk_ddr_i, which rests.
+  logic clk_shell;  // clk_ddr_i, which rests.
+  logic shell_rests;
+  logic [6:0] role_says;
   logic links_busy, links_moves, links_failed, links_alarm, program_ended;
   logic [31:0] links_alarm_us, links_word;
   axi_req_t links_axi;
@@ -267,7 +269,7 @@ module rl_card_sim
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
-    .clk_ddr_i(clk_memory),
+    .clk_ddr_i(clk_shell),
     .rst_ddr_ni(rst_n[1]),
     .clk_role_i,
     .rst_role_ni(rst_n[2]),
@@ -277,6 +279,8 @@ module rl_card_sim
     .strap_index_o(strap_index),
     .strap_i(strap),
     .time_us_i(time_us),
+    .rest_i(shell_rests),
+    .role_says_o(role_says),
     .rx_valid_i(rx_valid[0]),
     .rx_data_i(rx_data[0]),
     .rx_keep_i(rx_keep[0]),
@@ -320,6 +324,18 @@ module rl_card_sim
     .halt_i(halt),
     .drained_o(drained),
     .moves_o(moves)
+  );
+  rl_card_shell_rest #(
+    .Width($bits(role_says) + 2)
+  ) u_shell_rest (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_n[0]),
+    .rests_i(view.rests),
+    .asks_i(halt || store.valid),
+    .news_i({role_says, program_ended, store.news}),
+    .time_us_i(time_us[31:0]),
+    .alarm_us_i(view.alarm_us),
+    .rest_o(shell_rests)
   );
   rl_wire_pkg::mac_addr_t card_mac;
   assign card_mac = {strap_q[0][15:0], strap_q[1]};
@@ -405,7 +421,7 @@ module rl_card_sim
     .rst_ddr_ni(rst_n[1]),
     .clk_role_i,
     .rst_role_ni(rst_n[2]),
-    .clk_ddr_o(clk_memory),
+    .clk_shell_o(clk_shell),
     .drive_i,
     .shell_rests_i(view.memory_rests),
     .share_i(share_q),
