@@ -78,6 +78,7 @@ module rl_launch_formal
     .head_o(head),
     .tail_o(tail),
     .ended_o(ended),
+    .still_o(),
     .freeze_i(freeze),
     .frozen_o(frozen),
     .order_we_i(order_we),

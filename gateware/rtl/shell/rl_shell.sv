@@ -37,6 +37,10 @@ module rl_shell
   input  logic [31:0]       strap_i,         // in the same cycle: see rl_straps.
   input  logic [47:0]       time_us_i,       // Since reset, net domain.
 
+  // -- for simulation: the clock of the net domain rests. No device takes notice of it.
+  input  logic              rest_i,
+  output logic [6:0]        role_says_o,     // What is on its way from the role's domain to the net domain.
+
   // -- rl_restart, net domain
   input  logic              halt_i,          // Let nothing more in or out, and cut the role off.
   output logic              drained_o,       // The role is cut off, and nothing of it is under way.
@@ -109,6 +113,14 @@ module rl_shell
   // Who looks for room does so some cycles before a frame's first word, while others are written.
   localparam int unsigned Ahead = 8;
 
+  // What counts sweeps over its counters all the time, and has the clock as it is.
+  logic clk_net;
+  rl_clock_gate u_clock (
+    .clk_i(clk_net_i),
+    .enable_i(!rest_i),
+    .clk_o(clk_net)
+  );
+
   // -- receive
   rx_beat_t rx_beat, bulk;
   logic [DataW-1:0] bulk_data, fetched_data, image_data, stream_data;
@@ -131,7 +143,7 @@ module rl_shell
     .Bulk(Bulk),
     .Words(RxWords)
   ) u_rx (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .rx_valid_i(rx_valid_i && !halt_i),
     .rx_data_i,
@@ -165,7 +177,7 @@ module rl_shell
   announcement_t answer;
   logic answer_valid, answer_ready, answered, taken;
   rl_discovery u_discovery (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .rx_beat_i(rx_beat),
     .solicit_fast_i(session.solicit_fast),
@@ -211,7 +223,7 @@ module rl_shell
     .Keys(Keys),
     .Links(Links)
   ) u_control (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .time_us_i,
     .memory_i(identity_i.memory),
@@ -274,7 +286,7 @@ module rl_shell
   assign ring_head.reason = 8'(ring_reason);
   if (Keys) begin : gen_keys
     rl_auth_card u_keys (
-      .clk_i(clk_net_i),
+      .clk_i(clk_net),
       .rst_ni(rst_net_ni),
       .ctl_i(keys_ctl),
       .data_o(keys_word),
@@ -301,7 +313,7 @@ module rl_shell
     assign unused_keys = ^{keys_ctl, store_i, sign_i, rx_key_ready, tx_key_ready, auth_event};
   end
   rl_control_ring u_ring (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .rx_beat_i(rx_beat),
     .reason_i(reason),
@@ -339,7 +351,7 @@ module rl_shell
     .QueueWords(QueueWords),
     .Ahead(Ahead)
   ) u_memory (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .clk_ddr_i,
     .rst_ddr_ni,
@@ -391,7 +403,7 @@ module rl_shell
 
   // -- loading
   chunk_event_t chunk_event;
-  logic load_busy, execute_busy, tx_frame, active;
+  logic load_busy, execute_busy, execute_still, tx_frame, moves, active;
   logic tags_busy;  // A frame waits for its tag.
   rl_load #(
     .DataW(DataW),
@@ -401,7 +413,7 @@ module rl_shell
     .ChunksMax(ChunksMax),
     .ConfigPatienceW(ConfigPatienceW)
   ) u_load (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .clk_ddr_i,
     .rst_ddr_ni,
@@ -443,7 +455,7 @@ module rl_shell
   rl_execute #(
     .Memories(Memories)
   ) u_execute (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .clk_role_i,
     .rst_role_ni,
@@ -457,6 +469,7 @@ module rl_shell
     .divert_reason_o(launch_reason),
     .note_o(launch_note),
     .busy_o(execute_busy),
+    .still_o(execute_still),
     .launch_i(launch_ctl),
     .launch_o(launch_status),
     .role_i('{hold: role_ctl.hold || halt_i, isolate: role_ctl.isolate || halt_i}),
@@ -472,7 +485,8 @@ module rl_shell
     .role_rst_no,
     .ddr_o(role_axi_o),
     .ddr_i(role_axi_i),
-    .ddr_failed_o(role_failed)
+    .ddr_failed_o(role_failed),
+    .says_o(role_says_o)
   );
 
   assign drained_o = role_status.drained;
@@ -486,7 +500,7 @@ module rl_shell
     .Bulk(Bulk),
     .Keys(Keys)
   ) u_tx (
-    .clk_net_i,
+    .clk_net_i(clk_net),
     .rst_net_ni,
     .halt_i,
     .cpu_write_i(tx_we),
@@ -561,9 +575,12 @@ module rl_shell
       !session.receiving && !load_busy && !scrub_ctl.scrub;
 
   // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
-  assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || tags_busy || !read_idle ||
-      progress.stored != progress.written || execute_busy || load_busy || scrub_ctl.scrub ||
-      mem_write_status.ack_due || !view_o.sleeping;
+  assign moves = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || tags_busy || !read_idle ||
+      progress.stored != progress.written || load_busy || scrub_ctl.scrub || mem_write_status.ack_due ||
+      !view_o.sleeping;
+  assign active = moves || execute_busy;
+  // A processor that sleeps without an alarm has its watchdog run.
+  assign view_o.rests = !moves && execute_still && view_o.memory_rests && view_o.alarm_valid && !view_o.ack_waits;
   rl_quiet u_quiet (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),

@@ -341,6 +341,7 @@ package rl_shell_pkg;
     logic        memory_failed;  // or the memory has answered with an error: rl_restart.
     logic        quiet;          // No frame, fetch, launch or load is under way.
     logic        memory_rests;   // Nothing of the shell needs the memory.
+    logic        rests;          // Nor does anything of the net domain change by itself, but for the counters' sweep.
   } shell_view_t;
 
   // -- between rl_launch and rl_role_port.

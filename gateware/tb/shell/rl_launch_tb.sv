@@ -123,7 +123,9 @@ module rl_launch_tb
   assign divert_reason_o = divert_reason;
   assign end_status_o = end_status;
 
+  logic unused_still;
   rl_launch u_launch (
+    .still_o(unused_still),
     .rx_beat_i(rx_beat),
     .divert_reason_o(divert_reason),
     .cmd_valid_o(cmd_valid),

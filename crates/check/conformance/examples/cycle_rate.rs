@@ -1,18 +1,20 @@
 //! How many cycles of a Verilated card a second of processor time computes: of a card that is awake and has nothing to
-//! do, of one that takes writes at line rate, and of one that runs a kernel. `--json` for programs; a number is how
-//! often each is measured, and the median is printed. `rack`: of twenty cards one takes writes.
+//! do, of one that takes writes at line rate, of one that runs a kernel, and of one whose role sends back what comes at
+//! line rate on two ports. `--json` for programs; a number is how often each is measured, and the median is printed;
+//! names of cases, for these alone. `rack`: of twenty cards one takes writes.
 //!
 //! Processor time and not the wall's: the machine may have other work.
 
 use std::fs;
 
+use rackloom_card::{Config, PortConfig, PortService};
 use rackloom_conformance::bench::{BASE, Bench, CHUNK, config};
-use rackloom_node::{Duration, Frame};
+use rackloom_node::{Duration, Frame, Node};
 use rackloom_verilated::RtlCard;
-use rackloom_wire::{Counter, Kind};
+use rackloom_wire::{Counter, Kind, MacAddr};
 
 fn main() {
-    let (mut json, mut rounds) = (false, 5);
+    let (mut json, mut rounds, mut wanted) = (false, 5, Vec::new());
     for word in std::env::args().skip(1) {
         match (word.as_str(), word.parse()) {
             ("--json", _) => json = true,
@@ -20,16 +22,18 @@ fn main() {
                 return println!("{CARDS} cards of which one talks: {:.1} times as fast as all awake", rack());
             }
             (_, Ok(number)) if number > 0 => rounds = number,
-            _ => return eprintln!("cycle_rate [--json] [ROUNDS] | rack: what is {word}?"),
+            (name, _) if CASES.iter().any(|(case, _)| *case == name) => wanted.push(word),
+            _ => return eprintln!("cycle_rate [--json] [ROUNDS] [CASE]... | rack: what is {word}?"),
         }
     }
-    let rates = CASES.map(|(name, run)| {
+    let cases = CASES.iter().filter(|(case, _)| wanted.is_empty() || wanted.iter().any(|name| name == case));
+    let rates = cases.map(|(name, run)| {
         let mut all: Vec<f64> = (0..rounds).map(|_| run()).collect();
         all.sort_by(f64::total_cmp);
         (name, all[rounds / 2])
     });
     if json {
-        let fields = rates.map(|(name, rate)| format!("\"{name}\":{rate:.0}"));
+        let fields: Vec<_> = rates.map(|(name, rate)| format!("\"{name}\":{rate:.0}")).collect();
         return println!("{{{}}}", fields.join(","));
     }
     println!("| card | cycles per second of processor time |\n|---|---|");
@@ -89,6 +93,27 @@ fn ptrans() -> f64 {
     rate
 }
 
+/// Frames back to back on both ports beside port 0, which a role sends back.
+fn streams() -> f64 {
+    const FRAMES: usize = 200;
+    let ports = (0..).zip(OTHERS).map(|(stream, mac)| PortConfig::new(mac, PortService::Stream(stream)));
+    let mut bench = Bench::<RtlCard>::claimed_with(Config { ports: ports.collect(), ..config() });
+    bench.ports = 3;
+    bench.load(1, rackloom_builtin_roles::image("echo").expect("it is built in"));
+    let rate = measure(&mut bench, |bench| {
+        for _ in 0..FRAMES {
+            for (port, mac) in (1..).zip(OTHERS) {
+                let frame = [&mac.0[..], &[2; 6], &[0x88, 0xb5], &[1; 1472]].concat();
+                bench.card.handle_frame(bench.now, port, frame.into());
+            }
+        }
+        bench.settle();
+        bench.pass(Duration::from_millis(1));
+    });
+    assert_eq!(bench.others.len(), 2 * FRAMES, "each has come back");
+    rate
+}
+
 /// A rack in which one card takes writes and the others have nothing to do: how many times as fast it is as one whose
 /// other cards are kept awake for as many cycles. A card at rest is not computed.
 fn rack() -> f64 {
@@ -119,10 +144,12 @@ fn processor_ns() -> u64 {
     told.split(' ').next().and_then(|first| first.parse().ok()).expect("the first number")
 }
 
+/// Addresses of the ports beside port 0.
+const OTHERS: [MacAddr; 2] = [MacAddr([6, 0, 0, 0, 0, 1]), MacAddr([10, 0, 0, 0, 0, 1])];
 /// Of a rack.
 const CARDS: usize = 20;
 
 /// What is measured, and its name.
 type Case = (&'static str, fn() -> f64);
 
-const CASES: [Case; 3] = [("idle", idle), ("writes", writes), ("ptrans", ptrans)];
+const CASES: [Case; 4] = [("idle", idle), ("writes", writes), ("ptrans", ptrans), ("streams", streams)];

@@ -1,21 +1,26 @@
-//! The clocks of the memory's side rest while nothing is under way there (`rl_card_rest`). What a card does, and in
-//! which cycle, must not depend on it.
+//! The clocks of the memory's side rest while nothing is under way there (`rl_card_rest`), and the network's while the
+//! shell has nothing to do (`rl_card_shell_rest`). What a card does, and in which cycle, must not depend on it.
 
-use rackloom_card::{Config, Pace};
+use rackloom_card::{Config, Pace, PortConfig, PortService};
 use rackloom_conformance::bench::{BASE, Bench, CHUNK, HOST, Out, config, launch_payload};
 use rackloom_conformance::images::{self, kernel::BUMP};
-use rackloom_node::{Duration, Rng};
+use rackloom_node::{Duration, Node, Rng};
 use rackloom_verilated::{Clocks, RtlCard, Stress};
-use rackloom_wire::{IntoBytes, Kind, Read, U32};
+use rackloom_wire::{Head, IntoBytes, Kind, MacAddr, Read, U32};
 
 /// `rl_planted`: the clocks never rest.
 const AWAKE: u8 = 14;
-/// `rl_planted`: they rest although the role asks, or too soon after that.
-const ASLEEP: [u8; 2] = [15, 16];
+/// `rl_planted`: they rest although the role asks or too soon after that, although a kernel has ended, the firmware's
+/// alarm has come or has not yet woken it, or the shell asks the memory.
+const ASLEEP: [u8; 6] = [15, 16, 17, 18, 19, 20];
+/// Of port 1.
+const PORT: MacAddr = MacAddr([6, 0, 0, 0, 0, 1]);
 
-/// Loads, writes, launches and reads with pauses of any length: all frames that the card sends, when, and its cycles.
+/// Loads, writes, launches and reads with pauses of any length, frames of a port that only count, and questions for
+/// the counters: all frames that the card sends, when, and its cycles.
 fn play(planted: u8, clocks: Clocks, seed: u64) -> (String, u64) {
-    let card = Config { kind: rackloom_wire::CardKind::Rtl, pace: Pace::Virtual, ..config() };
+    let ports = vec![PortConfig::new(PORT, PortService::Stream(0))];
+    let card = Config { kind: rackloom_wire::CardKind::Rtl, pace: Pace::Virtual, ports, ..config() };
     let surroundings = rackloom_verilated::Config::new(card.mac, card.pace);
     let stress = Stress { clocks, ..Stress::default() };
     let card = RtlCard::new(rackloom_verilated::Config { card, planted, stress, ..surroundings });
@@ -34,9 +39,20 @@ fn play(planted: u8, clocks: Clocks, seed: u64) -> (String, u64) {
     bench.commit(1001);
     bench.pass_ms(1);
     let (mut writes, mut reads, mut launches) = (0, 0, 0);
+    // The shell rests while a kernel runs and nothing waits for its time. The longest sees alarms of the firmware.
+    let longest = if clocks == Clocks::TOGETHER { 17 } else { 14 };
+    for length in [1 << 12, 1 << 14, 1 << longest] {
+        bench.pass_ms(1);
+        launches += 1;
+        let payload = launch_payload(&[BASE, length], Out::default());
+        bench.hand(bench.head(Kind::ExecLaunch, launches, BUMP).frame(&[&payload]));
+        bench.pass(Duration::from_nanos(8000 + rng.below(8000)));
+        bench.hand(bench.head(Kind::SessionCountersGet, 0, 0).frame(&[]));
+    }
+    bench.pass_ms(1);
     for _ in 0..40 {
         let place = BASE + rng.below(4096);
-        let frame = match rng.below(4) {
+        let frame = match rng.below(6) {
             0 => {
                 launches += 1;
                 let payload = launch_payload(&[BASE, rng.below(300)], Out::default());
@@ -46,6 +62,12 @@ fn play(planted: u8, clocks: Clocks, seed: u64) -> (String, u64) {
                 reads += 1;
                 let body = Read { length: U32::new(1 + rng.below(1400) as u32), reserved: U32::ZERO };
                 bench.head(Kind::InputRead, reads, place).frame(&[body.as_bytes()])
+            }
+            2 => {
+                let length = 60 + rng.below(1400) as usize;
+                let frame = [&PORT.0[..], &HOST.0, &[0x88, 0xb5], &vec![1; length]].concat();
+                bench.card.handle_frame(bench.now, 1, frame.into());
+                Head { epoch: 0, ..bench.head(Kind::SessionCountersGet, 0, 0) }.frame(&[])
             }
             _ => {
                 writes += 1;
@@ -58,7 +80,8 @@ fn play(planted: u8, clocks: Clocks, seed: u64) -> (String, u64) {
         let most = 2 << rng.below(16);
         bench.pass(Duration::from_nanos(rng.below(most)));
     }
-    bench.pass_ms(1);
+    // Results that nobody has acknowledged come again.
+    bench.pass_ms(2);
     (format!("{:?} {:?}", bench.sent, bench.events), bench.card.cycles())
 }
 
@@ -73,15 +96,17 @@ const CLOCKS: [Clocks; 3] = [
 fn what_a_card_does_does_not_depend_on_clocks_that_rest() {
     for (seed, clocks) in (1..).zip(CLOCKS) {
         let (sent, cycles) = play(0, clocks, seed);
-        assert!(sent.contains("ResultDone") && sent.contains("InputConfirmReadData"), "kernels ran, and data came");
+        let all = ["ResultDone", "InputConfirmReadData", "SessionCounters"];
+        assert!(all.iter().all(|kind| sent.contains(kind)), "kernels ran, and data and counters came");
         assert!((sent, cycles) == play(AWAKE, clocks, seed), "seed {seed}: it shows that clocks have rested");
     }
 }
 
 #[test]
 fn a_clock_that_rests_too_long_shows() {
-    let right = play(0, CLOCKS[2], 3);
-    for bug in ASLEEP {
-        assert!(right != play(bug, CLOCKS[2], 3), "bug {bug}: a role that nobody hears is like one that is heard");
+    for (bugs, clocks) in [(&ASLEEP[..2], CLOCKS[2]), (&ASLEEP[2..], Clocks::TOGETHER)] {
+        let right = play(0, clocks, 3);
+        let unseen: Vec<_> = bugs.iter().filter(|&&bug| right == play(bug, clocks, 3)).collect();
+        assert!(unseen.is_empty(), "bugs {unseen:?}: a card that hears too late is like one that hears");
     }
 }

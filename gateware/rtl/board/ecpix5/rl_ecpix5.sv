@@ -313,6 +313,7 @@ module rl_ecpix5
   config_req_t config_req;
   config_rsp_t config_rsp;
   local_rsp_t unused_local;  // There is no programmer beside the shell.
+  logic [6:0] unused_says;   // Clocks of a board do not rest.
   logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0,
   rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
   rl_auth_pkg::store_t store;
@@ -338,6 +339,8 @@ module rl_ecpix5
     .strap_index_o(strap_index),
     .strap_i(strap_word),
     .time_us_i(time_us),
+    .rest_i(1'b0),
+    .role_says_o(unused_says),
     .rx_valid_i(rx_valid),
     .rx_data_i(rx_data),
     .rx_keep_i(rx_keep),

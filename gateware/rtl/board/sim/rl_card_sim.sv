@@ -99,20 +99,12 @@ module rl_card_sim
   logic cfg_hold, event_ready;
   rl_auth_pkg::store_write_t key_write;
   rl_auth_pkg::sign_write_t sign_write, kept;
-  logic memory_awready, memory_wready, memory_arready, memory_bvalid, memory_rvalid, memory_rlast;
-  logic [1:0] memory_bresp, memory_rresp;
-  logic [MemoryIdW-1:0] memory_bid, memory_rid;
-  logic [511:0] memory_rdata;
   always_ff @(posedge drive_i) begin
     {rx_valid, rx_last, rx_bad, tx_ready} <= {rx_valid_i, rx_last_i, rx_bad_i, tx_ready_i};
     {rx_data, rx_keep, time_us} <= {rx_data_i, rx_keep_i, time_us_i};
     {cfg_hold, event_ready} <= {cfg_hold_i, event_ready_i};
     key_write <= {key_write_i && !key_at_i[12], key_at_i[8:0], key_word_i};
     sign_write <= {key_write_i && key_at_i[12], key_at_i[11:0], key_word_i};
-    {memory_awready, memory_wready, memory_arready} <= {m_memory_awready, m_memory_wready, m_memory_arready};
-    {memory_bvalid, memory_bresp, memory_bid} <= {m_memory_bvalid, m_memory_bresp, m_memory_bid};
-    {memory_rvalid, memory_rresp, memory_rid} <= {m_memory_rvalid, m_memory_rresp, m_memory_rid};
-    {memory_rlast, memory_rdata} <= {m_memory_rlast, m_memory_rdata};
   end
 
   axi_req_t shell;
@@ -129,16 +121,17 @@ module rl_card_sim
   local_rsp_t unused_local;  // There is no programmer beside the shell.
   board_t unused_board;      // Roles are enabled while the card runs.
   shell_view_t view;
-  logic
-      memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy, memory_busy_net;
+  logic memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy;
   logic rst_shell_n, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
-  logic clk_memory, clk_ports;  // clk_ddr_i and clk_role_i, which rest: rl_card_rest.
+  logic clk_shell;  // clk_ddr_i, which rests.
+  logic shell_rests;
+  logic [6:0] role_says;
   logic links_busy, links_moves, links_failed, links_alarm, program_ended;
   logic [31:0] links_alarm_us, links_word;
   axi_req_t links_axi;
   axi_rsp_t links_axi_rsp;
   assign idle_o = view.quiet && view.sleeping && !halt && !ports_busy && !role_busy_net &&
-      !memory_busy_net && !wire_busy && !links_busy;
+      !memory_busy && !wire_busy && !links_busy;
   always_comb begin
     region_req = config_req;
     region_req.valid = config_req.valid && !cfg_hold;
@@ -276,7 +269,7 @@ module rl_card_sim
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
-    .clk_ddr_i(clk_memory),
+    .clk_ddr_i(clk_shell),
     .rst_ddr_ni(rst_n[1]),
     .clk_role_i,
     .rst_role_ni(rst_n[2]),
@@ -286,6 +279,8 @@ module rl_card_sim
     .strap_index_o(strap_index),
     .strap_i(strap),
     .time_us_i(time_us),
+    .rest_i(shell_rests),
+    .role_says_o(role_says),
     .rx_valid_i(rx_valid[0]),
     .rx_data_i(rx_data[0]),
     .rx_keep_i(rx_keep[0]),
@@ -329,6 +324,18 @@ module rl_card_sim
     .halt_i(halt),
     .drained_o(drained),
     .moves_o(moves)
+  );
+  rl_card_shell_rest #(
+    .Width($bits(role_says) + 2)
+  ) u_shell_rest (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_n[0]),
+    .rests_i(view.rests),
+    .asks_i(halt || store.valid),
+    .news_i({role_says, program_ended, store.news}),
+    .time_us_i(time_us[31:0]),
+    .alarm_us_i(view.alarm_us),
+    .rest_o(shell_rests)
   );
   rl_wire_pkg::mac_addr_t card_mac;
   assign card_mac = {strap_q[0][15:0], strap_q[1]};
@@ -400,122 +407,60 @@ module rl_card_sim
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
-  logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
-  logic door_arvalid, door_arready, door_rvalid, door_rready;
-  logic [63:0] door_wstrb;
-  rl_card_rest #(
+  rl_card_memory #(
+    .DataW(DataW),
+    .Bridge(Bridge),
+    .Links(Links != 0),
     .Memories(Memories)
-  ) u_rest (
+  ) u_memory (
     .clk_net_i,
+    .rst_power_net_ni(rst_power_net_n),
     .rst_net_ni(rst_n[0]),
     .clk_ddr_i,
+    .rst_power_ddr_ni(rst_power_ddr_n),
     .rst_ddr_ni(rst_n[1]),
     .clk_role_i,
     .rst_role_ni(rst_n[2]),
+    .clk_shell_o(clk_shell),
+    .drive_i,
     .shell_rests_i(view.memory_rests),
-    .role_i(guarded),
-    .role_rsp_i(guarded_rsp),
-    .others_ask_i(bridge_axi.awvalid || bridge_axi.wvalid || bridge_axi.arvalid || bridge_axi_rsp.bvalid ||
-                  bridge_axi_rsp.rvalid || links_axi.awvalid || links_axi.wvalid || links_axi.arvalid ||
-                  links_axi_rsp.bvalid || links_axi_rsp.rvalid),
-    .busy_i(memory_busy || door_bvalid || door_rvalid),
-    .clk_ddr_o(clk_memory),
-    .clk_role_o(clk_ports)
-  );
-  rl_memory_hub #(
-    .Memories(Memories),
-    .Bridge(Bridge),
-    .Links(Links != 0),
-    .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
-  ) u_hub (
-    .clk_role_i(clk_ports),
-    .rst_role_ni(rst_n[2]),
-    .role_i(guarded),
-    .role_o(guarded_rsp),
-    .clk_ddr_i(clk_memory),
-    .rst_ddr_ni(rst_n[1]),
+    .share_i(share_q),
     .shell_i(shell),
     .shell_o(shell_rsp),
+    .role_i(guarded),
+    .role_o(guarded_rsp),
     .bridge_i(bridge_axi),
     .bridge_o(bridge_axi_rsp),
     .links_i(links_axi),
     .links_o(links_axi_rsp),
-    .share_i(share_q),
-    .weight_i({Memories + 32'(Bridge) + 32'(Links != 0) {4'd1}}),
     .busy_o(memory_busy),
-    .m_awvalid_o(door_awvalid),
-    .m_awready_i(door_awready),
-    .m_awaddr_o(m_memory_awaddr),
-    .m_awlen_o(m_memory_awlen),
-    .m_awid_o(m_memory_awid),
-    .m_wvalid_o(door_wvalid),
-    .m_wready_i(door_wready),
-    .m_wdata_o(m_memory_wdata),
-    .m_wstrb_o(door_wstrb),
-    .m_wlast_o(door_wlast),
-    .m_bvalid_i(door_bvalid),
-    .m_bready_o(door_bready),
-    .m_bresp_i(memory_bresp),
-    .m_bid_i(memory_bid),
-    .m_arvalid_o(door_arvalid),
-    .m_arready_i(door_arready),
-    .m_araddr_o(m_memory_araddr),
-    .m_arlen_o(m_memory_arlen),
-    .m_arid_o(m_memory_arid),
-    .m_rvalid_i(door_rvalid),
-    .m_rready_o(door_rready),
-    .m_rdata_i(memory_rdata),
-    .m_rresp_i(memory_rresp),
-    .m_rlast_i(memory_rlast),
-    .m_rid_i(memory_rid)
-  );
-  logic late, owes, fills;
-  rl_memory_watch u_watch (
-    .clk_i(clk_ddr_i),
-    .rst_por_ni(rst_power_ddr_n),
-    .rst_ni(rst_n[1]),
-    .s_awvalid_i(door_awvalid),
-    .s_awready_o(door_awready),
-    .s_awlen_i(m_memory_awlen),
-    .s_wvalid_i(door_wvalid),
-    .s_wready_o(door_wready),
-    .s_wlast_i(door_wlast),
-    .s_bvalid_o(door_bvalid),
-    .s_bready_i(door_bready),
-    .s_arvalid_i(door_arvalid),
-    .s_arready_o(door_arready),
-    .s_rvalid_o(door_rvalid),
-    .s_rready_i(door_rready),
-    .m_awvalid_o(m_memory_awvalid),
-    .m_awready_i(memory_awready),
-    .m_wvalid_o(m_memory_wvalid),
-    .m_wready_i(memory_wready),
-    .m_wlast_o(m_memory_wlast),
-    .fills_o(fills),
-    .m_bvalid_i(memory_bvalid),
-    .m_bready_o(m_memory_bready),
-    .m_arvalid_o(m_memory_arvalid),
-    .m_arready_i(memory_arready),
-    .m_rvalid_i(memory_rvalid),
-    .m_rlast_i(memory_rlast),
-    .m_rready_o(m_memory_rready),
-    .late_o(late),
-    .owes_o(owes)
-  );
-  assign m_memory_wstrb = fills ? '0 : door_wstrb;
-  rl_sync #(
-    .Width(2)
-  ) u_watched (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_power_net_n),
-    .d_i({late, owes}),
-    .q_o({memory_late, memory_owes})
-  );
-  rl_sync u_memory_busy (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_n[0]),
-    .d_i(memory_busy),
-    .q_o(memory_busy_net)
+    .late_o(memory_late),
+    .owes_o(memory_owes),
+    .m_memory_awvalid,
+    .m_memory_awready,
+    .m_memory_awaddr,
+    .m_memory_awlen,
+    .m_memory_awid,
+    .m_memory_wvalid,
+    .m_memory_wready,
+    .m_memory_wdata,
+    .m_memory_wstrb,
+    .m_memory_wlast,
+    .m_memory_bvalid,
+    .m_memory_bready,
+    .m_memory_bresp,
+    .m_memory_bid,
+    .m_memory_arvalid,
+    .m_memory_arready,
+    .m_memory_araddr,
+    .m_memory_arlen,
+    .m_memory_arid,
+    .m_memory_rvalid,
+    .m_memory_rready,
+    .m_memory_rdata,
+    .m_memory_rresp,
+    .m_memory_rlast,
+    .m_memory_rid
   );
 
   rl_card_alarm u_alarm (

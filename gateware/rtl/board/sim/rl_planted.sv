@@ -1,6 +1,6 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
-// u_shell, u_share, u_watch, u_store and u_rest are those of the module around this one.
+// u_shell, u_shell_rest, u_memory and u_store are those of the module around this one.
 module rl_planted #(
   parameter int unsigned DataW = 64,
   parameter bit          Keys = 1'b0
@@ -51,20 +51,31 @@ module rl_planted #(
       end
       // The role has the memory whenever it wants.
       8'd9: begin
-        force u_hub.u_share.u_read.u_turn.ahead_q = 1;
-        force u_hub.u_share.u_write.u_turn.ahead_q = 1;
+        force u_memory.u_hub.u_share.u_read.u_turn.ahead_q = 1;
+        force u_memory.u_hub.u_share.u_write.u_turn.ahead_q = 1;
       end
       // A role takes VALID back, whether a kernel runs or not; as long as it is planted.
       8'd10: force u_shell.u_execute.u_guards.gen_port[0].u_guard.asked_q = 3'd1;
       8'd0:  release u_shell.u_execute.u_guards.gen_port[0].u_guard.asked_q;
-      // No bug: the memory's clocks never rest. What a card does must not depend on it.
-      8'd14: force u_rest.awake = 1'b1;
+      // No bug: the clocks of shell and memory never rest. What a card does must not depend on it.
+      8'd14: begin
+        force u_shell_rest.awake = 1'b1;
+        force u_memory.u_rest.awake = 1'b1;
+        force u_memory.u_rest.shell_awake = 1'b1;
+      end
       // They rest although the role asks.
-      8'd15: force u_rest.role_asks = '0;
+      8'd15: force u_memory.u_rest.role_asks = '0;
       // What the role has asked is forgotten before the memory's clock has an edge.
-      8'd16: force u_rest.quiet[1] = 1'b1;
+      8'd16: force u_memory.u_rest.quiet[1] = 1'b1;
+      // The shell rests although the role says that a kernel has ended,
+      8'd17: force u_shell_rest.news = 1'b0;
+      // or the firmware's alarm has come,
+      8'd18: force u_shell_rest.alarm = 1'b0;
+      // or before what has come has shown. The memory's clocks rest although the shell asks.
+      8'd19: force u_shell_rest.quiet = 1'b1;
+      8'd20: force u_memory.u_rest.active[2] = 1'b0;
       // The memory cannot be trained.
-      8'd11: force u_watch.owes_o = 1'b1;
+      8'd11: force u_memory.u_watch.owes_o = 1'b1;
       default: ;
     endcase
   end

@@ -22,6 +22,7 @@ module rl_execute
   output divert_reason_e  divert_reason_o,
   output logic            note_o,          // or is to say that it was accepted.
   output logic            busy_o,          // A launch is under way.
+  output logic            still_o,         // None is, or the role's domain has to say when one ends.
   // Firmware.
   input  launch_ctl_t     launch_i,
   output launch_status_t  launch_o,
@@ -40,7 +41,8 @@ module rl_execute
   output logic            role_rst_no,
   output axi_req_t [Memories-1:0] ddr_o,
   input  axi_rsp_t [Memories-1:0] ddr_i,
-  output logic            ddr_failed_o     // The memory has answered the role with an error. Net domain.
+  output logic            ddr_failed_o,    // The memory has answered the role with an error. Net domain.
+  output logic [6:0]      says_o           // What is on its way to the net domain. Role domain.
 );
   logic cmd_valid, cmd_ready, stop, end_toggle;
   role_command_t cmd;
@@ -77,6 +79,7 @@ module rl_execute
     .head_o(launch_o.head),
     .tail_o(launch_o.tail),
     .ended_o(launch_o.ended),
+    .still_o,
     .freeze_i(launch_i.freeze),
     .frozen_o(launch_o.frozen),
     .order_we_i(launch_i.order_we),
@@ -156,6 +159,7 @@ module rl_execute
     .d_i({isolated_q, fault_guard, fault_axil}),
     .q_o(role_o)
   );
+  assign says_o = {end_toggle, ddr_failed_q, isolated_q, fault_guard, fault_axil};
   rl_guards #(
     .Memories(Memories)
   ) u_guards (

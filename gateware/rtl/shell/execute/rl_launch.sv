@@ -58,6 +58,7 @@ module rl_launch
   output logic [PlaceW-1:0] head_o,
   output logic [PlaceW-1:0] tail_o,
   output logic        ended_o,         // There is one that ended and was not popped.
+  output logic        still_o,         // Nothing changes here until a kernel ends, a frame comes, or the firmware asks.
   // While it is frozen no launch is accepted, starts or ends.
   input  logic        freeze_i,
   output logic        frozen_o,
@@ -203,6 +204,7 @@ module rl_launch
   assign running_o = running_q;
   assign stop_o = stop_q;
   assign pop = state_q == Idle && !freeze_i && running_q && end_seen != end_q;
+  assign still_o = state_q == Idle && !freeze_i && !ended_o && !pop && (running_q || empty);
 
   // -- starting
   logic ready, settled_q, start, fast_q, rx_push, load_push, cmd_ready;
