@@ -52,16 +52,17 @@ pub(super) fn run(cx: &Context, args: &StreamConnect) -> Result<Exit> {
     claimed.sort_unstable();
     claimed.dedup();
     rack.claim(&claimed, ClaimOptions::default()).wait_all()?;
-    // Doors before what goes through them: a message to a stream that is closed would be refused.
-    for (card, stream) in inputs {
-        cards.open(card, stream, args.peer.unwrap_or(MacAddr::ZERO))?;
-    }
+    // Doors before what goes through them: a message to a stream that is closed would be refused. And inputs last: what
+    // a role is sent before its own stream leads anywhere would be lost.
     for (from, _, to, there) in joints.iter().filter(|(_, _, to, _)| is_card(*to)) {
         cards.open(*to, *there, *from)?;
     }
     for (from, here, to, there) in joints {
         let what = || format!("cannot join stream {here} of {}", roster.name(from));
         rack.set_route(from, here, Some((to, there))).wait().during(what())?;
+    }
+    for (card, stream) in inputs {
+        cards.open(card, stream, args.peer.unwrap_or(MacAddr::ZERO))?;
     }
     cx.ui.result(&report, || report.joints.iter().map(|joint| format!("joined {joint}\n")).collect());
     hold(&rack, &claimed, &roster, args.time)
