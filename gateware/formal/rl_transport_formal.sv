@@ -16,6 +16,7 @@ module rl_transport_formal
 ) (
   input logic              clk_i,
   input transport_config_t config_i,
+  input logic              asks_seldom_i,
   input tick_t             now_i,
   input logic              reset_valid_i,
   input index_t            reset_peer_i,
@@ -58,6 +59,7 @@ module rl_transport_formal
     .clk_i,
     .rst_ni(rst_n),
     .config_i,
+    .asks_seldom_i,
     .now_i,
     .starts_o(starts),
     .start_peer_o(start_peer),
@@ -222,7 +224,12 @@ module rl_transport_formal
 
   // -- what induction has to know
   slot_t at;
+  say_t asks_bit;
   logic set_up;
+  always_comb begin
+    asks_bit = '0;
+    asks_bit.asks = 1'b1;
+  end
   assign at = slot_q - kept.slot;
   assign set_up = rst_n && (!u_dut.starting_q || u_dut.start_q > u_dut.gen_block.u_peers.place_q);
   always_comb begin
@@ -243,7 +250,8 @@ module rl_transport_formal
       assert (kept.next == next_q);
       assert (kept.base + 32'(kept.flight) == high_q);
       assert (kept.credit == limit_q);
-      assert (kept.say == say_of(kept, allowed_by(kept)));
+      // Whether a new frame asks for an acknowledgement is no matter of numbers.
+      assert (kept.say == (say_of(kept, allowed_by(kept)) & ~asks_bit | kept.say & asks_bit));
       assert (kept.mine == mine_q && kept.established == met_q && (!met_q || kept.theirs == theirs_q));
       assert (kept.cursor <= kept.flight && kept.flight <= kept.held && kept.held <= 256);
       assert (kept.established || kept.flight == 0);

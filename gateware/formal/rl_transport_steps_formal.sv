@@ -11,6 +11,7 @@ module rl_transport_steps_formal
 ) (
   input logic              clk_i,
   input transport_config_t config_i,
+  input logic              asks_seldom_i,
   input tick_t             now_i,
   input logic [5:0]        valid_i,
   input index_t [5:0]      peer_i,
@@ -33,6 +34,7 @@ module rl_transport_steps_formal
     .clk_i,
     .rst_ni(rst_n),
     .config_i,
+    .asks_seldom_i,
     .now_i,
     .starts_o(),
     .start_peer_o(),

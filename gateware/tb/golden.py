@@ -55,7 +55,8 @@ class _Part(ctypes.Structure):
 class _Config(ctypes.Structure):
     _fields_ = [
         *((name, c_uint64) for name in ("rto_ns", "ack_delay_ns")),
-        *((name, c_uint32) for name in ("first", "window", "credit", "ack_every", "hold", "queue_max", "epoch")),
+        *((name, c_uint32) for name in ("first", "window", "credit", "ack_every", "hold", "queue_max", "epoch",
+                                     "asks_seldom")),
     ]
 
 
@@ -294,6 +295,7 @@ class ConnectionConfig:
     queue_max: int
     epoch: int
     hold: int = 0
+    asks_seldom: int = 0
 
 
 @dataclass(frozen=True)

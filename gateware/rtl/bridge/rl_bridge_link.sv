@@ -126,6 +126,7 @@ module rl_bridge_link
     .clk_i,
     .rst_ni,
     .config_i,
+    .asks_seldom_i(1'b0),
     .tick_i,
     .s_head_valid_i(h_valid),
     .s_head_ready_o(h_ready),

@@ -167,6 +167,7 @@ module rl_link
     .clk_i,
     .rst_ni,
     .config_i(cfg),
+    .asks_seldom_i(1'b1),
     .tick_i,
     .s_head_valid_i(offers),
     .s_head_ready_o(head_ready),

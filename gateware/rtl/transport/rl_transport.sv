@@ -50,6 +50,7 @@ module rl_transport
   input  logic              clk_i,
   input  logic              rst_ni,
   input  transport_config_t config_i,   // Steady.
+  input  logic              asks_seldom_i,  // As rl_transport_state says. Steady.
   input  logic              tick_i,     // Time goes on by a tick. For one cycle.
 
   // -- the source's frames. What is offered stays, but a head for which there is no room may be withdrawn for another.
@@ -229,6 +230,7 @@ module rl_transport
     .clk_i,
     .rst_ni,
     .config_i,
+    .asks_seldom_i,
     .now_i(now),
     .starts_o(starts),
     .start_peer_o(start_peer),

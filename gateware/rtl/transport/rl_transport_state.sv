@@ -20,11 +20,17 @@ module rl_transport_state
   parameter bit          Cut = 1'b1,   // Registers between the steps.
   parameter bit          Block = Peers > 16,  // States are in block RAM; few are smaller and faster apart.
   localparam int unsigned PeerW = $clog2(Peers),
+  localparam int unsigned AskEvery = 8,  // Often enough that word of a gap which was lost is soon repeated.
+  localparam int unsigned AskW = $clog2(AskEvery),
   localparam type index_t = logic [PeerW-1:0]
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
   input  transport_config_t config_i,   // Steady.
+  // The last frame that is here does not ask for an acknowledgement, as others follow it: one does that is alone in
+  // flight, and each whose number is a multiple of AskEvery. What goes the other way takes others' acknowledgements
+  // along. Steady.
+  input  logic              asks_seldom_i,
   input  tick_t             now_i,
 
   // After a reset, all connections are set up, one a cycle; nothing is taken before.
@@ -269,6 +275,7 @@ module rl_transport_state
     .rto_i(config_i.rto),
     .peer_i(known),
     .pushed_i(at_a.taken[Push]),
+    .asks_seldom_i,
     .peer_o(said),
     .segment_o(segment),
     .slot_o(slot),
@@ -406,11 +413,16 @@ module rl_transport_state
   peer_t due, settles;
   say_t say;
   logic speaks_next, enqueues;
+  logic [AskW-1:0] number;
   always_comb begin
     due = peer_e;
     if (urgent_e) due.ack_due = 1'b1;
     settles = settled(due, allowed_e, now_i, config_i.rto);
     say = say_of(settles, allowed_e);
+    // The next number: nothing is to be sent again.
+    number = settles.base[AskW-1:0] + settles.flight[AskW-1:0];
+    if (asks_seldom_i && (say.offers || say.passes))
+      say.asks = settles.flight == '0 || number == '0 || settles.flight + 1'b1 == settles.window || !allowed_e.more;
     speaks_next = say.speaks && !again_e;
     written = settles;
     written.say = say;

@@ -9,6 +9,7 @@ module rl_transport_tx
   input  tick_t             now_i,
   input  tick_t             rto_i,
   input  peer_t             peer_i,
+  input  logic              asks_seldom_i,  // As rl_transport_state says.
   input  logic              pushed_i,   // One more frame is given, that is not counted in peer_i, and none waits.
   output peer_t             peer_o,
   output segment_t          segment_o,  // If peer_i.say has one,
@@ -49,8 +50,8 @@ module rl_transport_tx
       sent.timer = after(now_i, rto_i);
     end else if (peer_i.nack_due) segment_o.kind = KindNack;
 
-    // Behind one that was just given there is none.
-    segment_o.asks = pushed_i || say.asks;
+    // Behind one that was just given there is none. Where few ask, the word is for the next one that passes.
+    segment_o.asks = asks_seldom_i ? say.asks && (pushed_i || !say.passes) : pushed_i || say.asks;
 
     said = sent;
     said.held = peer_i.held + count_t'(pushed_i);

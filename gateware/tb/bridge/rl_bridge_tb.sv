@@ -430,6 +430,7 @@ module rl_bridge_tb
     .clk_i,
     .rst_ni(rst_ni && live_i[2]),
     .config_i(cfg[2]),
+    .asks_seldom_i(1'b0),
     .tick_i(tick),
     .s_head_valid_i(raw_head_valid_i),
     .s_head_ready_o(raw_head_ready_o),

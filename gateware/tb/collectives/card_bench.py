@@ -154,16 +154,17 @@ class Card:
         return await self.ended(slots)
 
     async def frames(self, port, cycles):
-        """The frames that leave at this port meanwhile."""
-        dut, frames, frame = self.dut, [], b""
-        for _ in range(cycles):
+        """The frames that leave at this port meanwhile. One that is under way at the first edge is none of them."""
+        dut, frames, frame, begun = self.dut, [], b"", False
+        for cycle in range(cycles):
             await self.edge
+            begun |= cycle == 0 and bool(dut.out_valid_o.value.to_unsigned() >> port - 1 & 1)
             if dut.out_valid_o.value.to_unsigned() >> port - 1 & 1:
                 word = dut.out_data_o.value.to_unsigned() >> 8 * self.size * (port - 1) & (1 << 8 * self.size) - 1
                 frame += word.to_bytes(self.size, "little")
                 if dut.out_last_o.value.to_unsigned() >> port - 1 & 1:
-                    frames.append(frame)
-                    frame = b""
+                    frames += [] if begun else [frame]
+                    frame, begun = b"", False
         return frames
 
     async def healthy(self):

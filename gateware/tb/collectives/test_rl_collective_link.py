@@ -283,8 +283,8 @@ async def what_it_takes(dut):
             print(f"{8 * ends.bytes} bits, {length} bytes {way}: {words} words of frames in {last - first + 1} cycles, "
                   f"{100 * share:.2f} %; {whole} from the put to the take's end; {again} frames again")
             if ends.bytes == 8:
-                # Both ways, acknowledgements go between frames. One way, nothing does.
-                assert share >= (0.975 if both else 0.9999)
+                # Both ways, some acknowledgements go between frames. One way, nothing does.
+                assert share >= (0.99 if both else 0.9999)
     await ends.healthy()
 
 

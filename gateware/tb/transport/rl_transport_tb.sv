@@ -29,6 +29,7 @@ module rl_transport_tb
   input  logic [8:0]                  ack_every_i,
   input  logic [15:0]                 ack_delay_i,
   input  logic [15:0]                 rto_i,
+  input  logic                        asks_seldom_i,
   // -- what users and network do, in parts of 256
   input  logic [1:0]                  feeds_i,        // Which ends.
   input  logic [7:0]                  idle_i,
@@ -177,6 +178,7 @@ module rl_transport_tb
       .clk_i,
       .rst_ni(rst_ni && live_i[e]),
       .config_i(cfg),
+      .asks_seldom_i,
       .tick_i(tick),
       .s_head_valid_i(s_head_valid),
       .s_head_ready_o(s_head_ready),

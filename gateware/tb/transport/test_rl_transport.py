@@ -40,6 +40,7 @@ class Pair:
             "ack_every_i": self.draw.choice([1, 2, 4]),
             "ack_delay_i": self.draw.choice([0, 1, 4]),
             "rto_i": self.draw.choice([4, 8, 30]),
+            "asks_seldom_i": seed % 2,
         }.items():
             getattr(dut, name).value = value
         # A link so slow that what is sent again is acknowledged meanwhile.
@@ -232,7 +233,8 @@ async def how_fast_it_is(dut):
     """Cycles to the link and to the sink, and how many frames and words go by, without a network between the ends."""
     Clock(dut.clk_i, 2, "ns").start()
     pair = Pair(dut, seed=1)
-    for name, value in {"credit_i": 1000, "consumes_i": 1, "ack_every_i": 4, "ack_delay_i": 1, "rto_i": 64}.items():
+    for name, value in {"credit_i": 1000, "consumes_i": 1, "ack_every_i": 4, "ack_delay_i": 1, "rto_i": 64,
+                        "asks_seldom_i": 0}.items():
         getattr(dut, name).value = value
     dut.window_i.value, dut.tick_cycles_i.value = dut.Slots.value.to_unsigned(), 500
     await pair.start()

@@ -133,6 +133,7 @@ class Twins:
             "ack_every": draw.choice([1, 2, 4]),
             "rto_ns": self.rto * TICK_NS,
             "ack_delay_ns": self.ack_delay * TICK_NS,
+            "asks_seldom": seed % 2,
         }
         self.epoch = draw.choice([1, (1 << 32) - 2, draw.randrange(1, 1 << 30)])
         self.ticks = 0
@@ -147,7 +148,7 @@ class Twins:
         dut = self.dut
         for name in ("rst_ni", "push_i", "rx_i", "consume_i", "reset_i", "tick_i", "peer_i", "clear_i"):
             getattr(dut, name).value = 0
-        for name in ("first", "window", "credit", "ack_every"):
+        for name in ("first", "window", "credit", "ack_every", "asks_seldom"):
             getattr(dut, f"{name}_i").value = self.values[name]
         dut.epoch_i.value, dut.rto_i.value, dut.ack_delay_i.value = self.epoch, self.rto, self.ack_delay
         await Timer(8, "ns")

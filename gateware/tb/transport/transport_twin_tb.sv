@@ -20,6 +20,7 @@ module transport_twin_tb
   input  logic [8:0]                   ack_every_i,
   input  logic [15:0]                  ack_delay_i,
   input  logic [15:0]                  rto_i,
+  input  logic                         asks_seldom_i,
   // -- an event happens when its bit changes, for this peer
   input  logic                         push_i,
   input  logic                         rx_i,
@@ -76,6 +77,7 @@ module transport_twin_tb
     .clk_i,
     .rst_ni,
     .config_i(cfg),
+    .asks_seldom_i,
     .tick_i(tick_i != tick_q),
     .s_valid_i(s_valid_q),
     .s_ready_o(s_ready),

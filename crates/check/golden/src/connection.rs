@@ -36,6 +36,9 @@ pub struct Config {
     pub queue_max: u32,
     /// The life; not 0.
     pub epoch: u32,
+    /// 1: few payloads ask for their acknowledgement (`rackloom_transport::ConnectionConfig::asks_seldom`); 0: the last
+    /// one that is queued does.
+    pub asks_seldom: u32,
 }
 
 /// What goes from one end to the other.
@@ -101,6 +104,7 @@ impl Connection {
             && (1..1 << 31).contains(&config.credit)
             && config.ack_every > 0
             && config.hold <= Sack::BITS
+            && config.asks_seldom <= 1
             && config.epoch != 0;
         if !is_in_range {
             return Err(Fault::Argument);
@@ -116,6 +120,7 @@ impl Connection {
             delivery: Delivery::InOrder { hold: config.hold },
             selective: false,
             ack: AckPolicy { every: config.ack_every, delay: Duration::from_nanos(config.ack_delay_ns) },
+            asks_seldom: config.asks_seldom == 1,
             rto_min: rto,
             rto_max: rto,
         };

@@ -19,6 +19,7 @@ const CONFIG: Config = Config {
     hold: 0,
     queue_max: 8,
     epoch: 1,
+    asks_seldom: 0,
 };
 
 fn new(config: Config) -> *mut Connection {
@@ -147,6 +148,7 @@ fn mistakes_are_numbers() {
         Config { ack_every: 0, ..CONFIG },
         Config { hold: 257, ..CONFIG },
         Config { epoch: 0, ..CONFIG },
+        Config { asks_seldom: 2, ..CONFIG },
     ];
     // SAFETY: what is not null is ours, and the end alive.
     unsafe {

@@ -256,15 +256,15 @@ impl Run<'_> {
         }
     }
 
-    /// Acknowledgements of frames the other way that go beside the next message from one to another: how many come
-    /// there while it is on the link.
+    /// Acknowledgements of frames the other way that go beside the next message from one to another: of those that ask,
+    /// how many come there while it is on the link.
     fn acks(&self, (from, to): (usize, usize), begins: u64) -> u64 {
         let Some(frames) = self.timing.frames else { return 0 };
         let Some((_, ends, _)) = self.known[from][to].get(self.lanes[from][to].len()) else { return 0 };
         let comes = |(since, until, bytes): &(u64, u64, u64)| {
             let count = frames.count(*bytes);
             let at = move |n: u64| since + (until - since) * n / count + frames.noticed_ps;
-            (1..=count).filter(|n| (begins..*ends).contains(&at(*n))).count() as u64
+            (1..=count).filter(|n| frames.asks(*n) && (begins..*ends).contains(&at(*n))).count() as u64
         };
         self.known[to][from].iter().map(comes).sum()
     }
@@ -370,6 +370,7 @@ mod tests {
             payload_bytes: 100,
             head_bytes: 10,
             ack_bytes: 10,
+            ack_every: 1,
             noticed_ps: 0,
             behind_ack_ps: 0,
             early_read_ps: 0,

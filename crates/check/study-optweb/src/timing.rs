@@ -87,8 +87,10 @@ pub struct Frames {
     pub payload_bytes: u64,
     /// Bytes of a head.
     pub head_bytes: u64,
-    /// Bytes of the acknowledgement that goes the other way for each frame.
+    /// Bytes of the acknowledgement that goes the other way for a frame that asks for it.
     pub ack_bytes: u64,
+    /// A message's first frame asks for one, and of all of them each so many'th.
+    pub ack_every: u64,
     /// From a frame's last word on the link until the neighbour looks who takes it.
     pub noticed_ps: u64,
     /// What the word of a message without bytes waits for at the other end: the acknowledgement goes first.
@@ -195,6 +197,11 @@ impl Frames {
     pub(crate) const fn count(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.payload_bytes)
     }
+
+    /// Whether the `n`th frame of a message, from 1 on, asks for an acknowledgement.
+    pub(crate) const fn asks(&self, n: u64) -> bool {
+        n == 1 || n.is_multiple_of(self.ack_every)
+    }
 }
 
 const fn ps(bytes: u64, bps: u64) -> u64 {
@@ -212,6 +219,7 @@ mod tests {
             payload_bytes: 100,
             head_bytes: 10,
             ack_bytes: 10,
+            ack_every: 1,
             noticed_ps: 0,
             behind_ack_ps: 0,
             early_read_ps: 20,

@@ -83,6 +83,7 @@ impl EndpointConfig {
             delivery: Delivery::InOrder { hold: self.hold },
             selective: self.selective,
             ack: AckPolicy { every: 8, delay: self.rto_min / 4 },
+            asks_seldom: false,
             rto_min: self.rto_min,
             rto_max: self.rto_max,
         }

@@ -57,6 +57,7 @@ impl SequencerConfig {
             delivery: Delivery::InOrder { hold: CREDIT as u32 },
             selective: true,
             ack: AckPolicy { every: 8, delay: Duration::from_nanos(self.rto_min.as_nanos() as u64 / 4) },
+            asks_seldom: true,
             rto_min: self.rto_min,
             rto_max: self.rto_max,
         }

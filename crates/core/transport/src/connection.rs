@@ -18,6 +18,11 @@ use crate::segment::{Ack, Data, Segment};
 use crate::sender::Sender;
 use crate::seq::is_before;
 
+/// Of payloads that follow each other one in so many asks for its acknowledgement, where
+/// [`ConnectionConfig::asks_seldom`]; a power of two. Often enough that a peer tells again soon of a gap if the word of
+/// it was lost.
+pub const ASK_EVERY: u32 = 8;
+
 /// What both ends of a connection agree on, and the sizes of this end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionConfig {
@@ -39,6 +44,10 @@ pub struct ConnectionConfig {
     pub selective: bool,
     /// When arrivals are acknowledged.
     pub ack: AckPolicy,
+    /// The last payload that is queued does not ask for its acknowledgement, as others follow it: one does that is
+    /// alone in flight, and each whose number is a multiple of [`ASK_EVERY`]. What goes the other way takes
+    /// acknowledgements along, so few segments go for them alone; the last payload's comes after [`AckPolicy::delay`].
+    pub asks_seldom: bool,
     /// Shortest time before something unanswered is sent again.
     pub rto_min: Duration,
     /// Longest such time. If it is the shortest as well, no round trip is measured, and every wait is that long.
@@ -367,8 +376,12 @@ impl<T: Clone> Connection<T> {
             && let Some(payload) = self.queue.pop_front()
         {
             let seq = self.sender.send(now, timeout, payload.clone());
+            let asks = match self.config.asks_seldom {
+                true => self.sender.in_flight() == 1 || seq.is_multiple_of(ASK_EVERY),
+                false => self.queue.is_empty(),
+            };
             // Where we stop sending, the peer must not wait for more before it acknowledges.
-            let asks = self.queue.is_empty() || !self.sender.has_room() || !self.may_send();
+            let asks = asks || !self.sender.has_room() || !self.may_send();
             return Some(self.segment(now, asks, Some(Data { seq, payload })));
         }
         if self.is_blocked() {

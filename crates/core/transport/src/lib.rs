@@ -48,7 +48,7 @@ mod seq;
 mod window;
 
 pub use backoff::Backoff;
-pub use connection::{Connection, ConnectionConfig, Received};
+pub use connection::{ASK_EVERY, Connection, ConnectionConfig, Received};
 pub use credit::Credit;
 pub use epoch::{Epochs, Verdict};
 pub use inbox::{Delivery, Payloads};

@@ -15,6 +15,7 @@ fn config(hold: u32, selective: bool) -> ConnectionConfig {
         delivery: Delivery::InOrder { hold },
         selective,
         ack: AckPolicy { every: 4, delay: Duration::from_micros(20) },
+        asks_seldom: false,
         rto_min: RTO,
         rto_max: RTO,
     }

@@ -31,6 +31,7 @@ fn connection(config: Config, epoch: u32) -> Connection<u64> {
         delivery: Delivery::InOrder { hold: 0 },
         selective: false,
         ack: config.ack,
+        asks_seldom: config.asks_seldom,
         rto_min: rto,
         rto_max: rto,
     };
@@ -98,6 +99,7 @@ fn run(seed: u64, stats: &mut Stats) {
         credit: if rng.chance(0.3) { 1 << 20 } else { 1 + rng.below(32) as u32 },
         ack: AckPolicy { every: 1 + rng.below(8) as u32, delay: Duration::from_nanos(rng.below(300)) },
         rto: RTO + rng.below(9),
+        asks_seldom: seed.is_multiple_of(2),
     };
     let epoch = 1 + rng.below(3) as u32;
     let raises = if rng.chance(0.5) { 0.5 } else { 0.02 };

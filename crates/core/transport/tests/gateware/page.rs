@@ -30,6 +30,7 @@ pub struct Config {
     pub credit: u32,
     pub ack: AckPolicy,
     pub rto: u64,
+    pub asks_seldom: bool,
 }
 
 /// The numbers of the present lives.
@@ -240,7 +241,9 @@ impl Page {
             self.n.next = seq.wrapping_add(1);
             self.n.cursor = self.n.next;
             self.n.timer.get_or_insert(now + rto);
-            let asks = !self.has_queued() || !self.n.is_open();
+            let is_alone = self.n.next.wrapping_sub(self.n.base) == 1;
+            let asks = if self.config.asks_seldom { is_alone || seq.is_multiple_of(8) } else { !self.has_queued() };
+            let asks = asks || !self.n.is_open();
             return Some(self.segment(asks, false, Some((seq, payload))));
         }
         if self.has_queued() && self.n.base == self.n.next && !is_before(self.n.next, self.n.limit) {

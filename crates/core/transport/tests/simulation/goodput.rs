@@ -59,6 +59,7 @@ fn end(setup: &Setup, bug: Option<Bug>) -> Connection<u32> {
         delivery: setup.delivery,
         selective: setup.selective,
         ack: AckPolicy { every: 16, delay: Duration::from_micros(20) },
+        asks_seldom: false,
         rto_min: setup.rto.0,
         rto_max: setup.rto.1,
     };

@@ -19,6 +19,7 @@ fn config() -> ConnectionConfig {
         delivery: Delivery::AnyOrder,
         selective: true,
         ack: AckPolicy { every: 8, delay: Duration::from_micros(20) },
+        asks_seldom: false,
         rto_min: Duration::from_micros(300),
         rto_max: Duration::from_millis(200),
     }

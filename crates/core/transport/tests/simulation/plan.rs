@@ -65,6 +65,7 @@ impl Plan {
             delivery: Delivery::AnyOrder,
             selective: true,
             ack: AckPolicy { every: 1 + rng.below(32) as u32, delay: Duration::from_micros(rng.below(100)) },
+            asks_seldom: seed / 2 % 2 == 1,
             rto_min: Duration::from_micros(100),
             rto_max: Duration::from_millis(10),
         };
