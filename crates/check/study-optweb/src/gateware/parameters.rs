@@ -55,8 +55,8 @@ pub(crate) const GATEWARE: Timing = Timing {
         payload_bytes: 1408,
         head_bytes: 64,
         ack_bytes: 64,
-        // `AskEvery` of `rl_transport_pkg`, and a frame that is alone in flight. Numbers go on from message to message,
-        // so which frames of a message these are differs.
+        // `AskEvery` of `rl_transport_state`, and a frame that is alone in flight. Numbers go on from message to
+        // message, so which frames of a message these are differs.
         ack_every: 8,
         noticed_ps: cycles(8 + CABLE),
         // Its eight words and two cycles around them: `message 2 0`, whose sender's program ends 49 cycles later.

@@ -78,8 +78,8 @@ impl Slice {
     /// Where a hand-over costs what waking some threads does.
     pub(crate) const PROCESSOR: Self = Self { length_ns: 300_000, rest_ns: 50_000 };
     /// A GPU changes its context between processes, which takes far longer than the hand-over itself. On an H200 five
-    /// tenants with short tasks got 0.2 to 0.35 of one alone done with a processor's slices, and 0.81 to 0.84 with
-    /// these (`scripts/programs/tenants.py`).
+    /// tenants with short tasks got 0.27 to 0.35 of one alone done with a processor's slices, and 0.57 to 0.84
+    /// with these (`scripts/programs/tenants.py`).
     pub(crate) const DEVICE: Self = Self { length_ns: 4_000_000, rest_ns: 400_000 };
 }
 
