@@ -56,7 +56,7 @@ impl Spin {
 
     /// Of a client, who waits for kernels, and without a manager would wait in a driver that does not sleep at all.
     pub(crate) fn of_a_client() -> Self {
-        if has_many_processors() { Self { us_max: 1000 } } else { Self::default() }
+        if has_many_processors() { Self { us_max: 4000 } } else { Self::default() }
     }
 }
 

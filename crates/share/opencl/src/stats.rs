@@ -37,16 +37,19 @@ pub static COPIED_BYTES: Count = Count::new();
 pub static COPYING_NS: Count = Count::new();
 /// Commands that were held back.
 pub static HELD: Count = Count::new();
+/// Blocking writes that returned before their board had the bytes.
+pub static EARLY: Count = Count::new();
 
 /// Prints the counts when the process ends, if logging is on.
 pub fn print_at_exit() {
     static ONCE: Once = Once::new();
     extern "C" fn print() {
         eprintln!(
-            "rackloom-opencl: {} messages, {} operations ({} held), {} bytes inline, {} bytes bulk, {} bytes copied ({} ms with helpers)",
+            "rackloom-opencl: {} messages, {} operations ({} held, {} early), {} bytes inline, {} bytes bulk, {} bytes copied ({} ms with helpers)",
             MESSAGES.now(),
             OPERATIONS.now(),
             HELD.now(),
+            EARLY.now(),
             INLINE_BYTES.now(),
             BULK_BYTES.now(),
             COPIED_BYTES.now(),

@@ -43,6 +43,7 @@ pub unsafe extern "C" fn clGetEventInfo(
             CL_EVENT_COMMAND_EXECUTION_STATUS => {
                 // A program that polls without a flush would poll forever.
                 event.submit();
+                event.catch_up();
                 if let Some(queue) = &event.queue
                     && !event.is_done()
                 {
@@ -72,6 +73,7 @@ pub unsafe extern "C" fn clGetEventProfilingInfo(
 ) -> cl_int {
     status(|| {
         let event = get::<Event>(event)?;
+        event.catch_up();
         let profiles = event.queue.as_ref().is_some_and(|q| q.profiles());
         ensure(profiles && event.status() == CL_COMPLETE, CL_PROFILING_INFO_NOT_AVAILABLE)?;
         let times = event.profile();

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod command_buffer;
 pub mod dispatch;
+pub mod early;
 pub mod enqueue;
 pub mod launch;
 pub mod local;

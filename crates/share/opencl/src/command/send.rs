@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, EventId, INLINE_MAX, Id, Op, Payload, Place};
 
 use crate::command::sequence::{self, at_board};
@@ -171,7 +170,8 @@ impl Sender<'_> {
     }
 
     fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
-        if let Some((bulk, offset)) = self.in_place(&host) {
+        if let Some((bulk, offset)) = self.command.board.in_place(&host) {
+            stats::BULK_BYTES.add(host.len());
             let from = bulk.publish(offset, host.len() as u64)?;
             let op = write_op(buffer, region, Payload::Bulk(from.into()));
             return self.operate(op, Finish::Leave { _bulk: bulk });
@@ -212,7 +212,8 @@ impl Sender<'_> {
     }
 
     fn read(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
-        if let Some((bulk, offset)) = self.in_place(&host) {
+        if let Some((bulk, offset)) = self.command.board.in_place(&host) {
+            stats::BULK_BYTES.add(host.len());
             let into = bulk.expect(offset, host.len() as u64)?;
             let op = read_op(buffer, region, host.len() as u64, Some(into.into()));
             return self.operate(op, Finish::Leave { _bulk: bulk });
@@ -234,16 +235,6 @@ impl Sender<'_> {
             });
         }
         self.operate(read_op(buffer, region, host.len() as u64, None), Finish::Inline(host))
-    }
-
-    /// The memory of a mapped buffer in which the program's bytes lie, where the board moves bytes from and to such
-    /// memory as fast as it can.
-    fn in_place(&self, host: &HostRegion) -> Option<(Arc<Bulk>, u64)> {
-        let board = &self.command.board;
-        let bytes = host.as_slice().filter(|bytes| bytes.len() > INLINE_MAX && board.registers())?;
-        let found = board.places.find(bytes)?;
-        stats::BULK_BYTES.add(bytes.len());
-        Some(found)
     }
 
     /// Sends a transfer in pieces, as many at a time as the window allows. All but the last are submitted

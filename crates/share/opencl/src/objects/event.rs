@@ -10,7 +10,7 @@
 //! A command may be sent as several operations, each a *part*; the event ends with the last of them. Whichever thread
 //! reads a reply updates the event.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use opencl_sys::{
@@ -28,6 +28,7 @@ use crate::objects::queue::Queue;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::pending::{Progress, Times};
+use crate::stats;
 
 /// An event.
 pub struct Event {
@@ -37,6 +38,8 @@ pub struct Event {
     /// `CL_COMMAND_...`.
     pub command_type: u32,
     status: AtomicI32,
+    /// Whether the program was told that it has ended.
+    is_early: AtomicBool,
     /// Parts that were sent and whose reply has not come.
     unanswered: AtomicU32,
     state: Mutex<State>,
@@ -144,6 +147,7 @@ impl Event {
             queue,
             command_type,
             status: AtomicI32::new(status),
+            is_early: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -207,6 +211,20 @@ impl Event {
         }
         self.less_parts(state);
         free.into_iter().for_each(Dependent::satisfied);
+    }
+
+    /// The program is told that it has ended, before it has. A failure is for the queue to tell.
+    pub fn returns_early(&self) {
+        self.is_early.store(true, Ordering::Relaxed);
+        stats::EARLY.add(usize::from(!self.is_done()));
+        self.tells_queue();
+    }
+
+    /// Waits for the end of a command, if the program was told that it has ended, and asks.
+    pub fn catch_up(&self) {
+        if self.is_early.load(Ordering::Relaxed) {
+            self.wait();
+        }
     }
 
     /// The program has not asked for it: a failure is for the queue to tell.

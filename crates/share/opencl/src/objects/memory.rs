@@ -1,5 +1,6 @@
 //! Buffers, sub-buffers and images.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
@@ -161,6 +162,21 @@ impl Buffer {
             this = parent;
         }
         this
+    }
+
+    /// Whether a write has reached it at a board, which so has memory for it: some give none before.
+    pub fn has_memory(&self, board: &Arc<Board>) -> bool {
+        self.remote(board).is_some_and(|remote| remote.has_memory.load(Ordering::Relaxed))
+    }
+
+    /// A write has reached it at a board.
+    pub fn was_written(&self, board: &Arc<Board>) {
+        self.remote(board).iter().for_each(|remote| remote.has_memory.store(true, Ordering::Relaxed));
+    }
+
+    /// At a board, if it was used there.
+    fn remote(&self, board: &Arc<Board>) -> Option<&Remote> {
+        self.remotes.iter().filter_map(OnceLock::get).find(|remote| Arc::ptr_eq(&remote.board, board))
     }
 
     /// All of it, for a command.

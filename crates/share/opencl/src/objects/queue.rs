@@ -36,6 +36,8 @@ pub struct QueueState {
     in_order: bool,
     /// The last command that did not fail at once.
     last: Weak<Object<Event>>,
+    /// The last of those whose end the program can know of.
+    watched: Weak<Object<Event>>,
     barrier: Weak<Object<Event>>,
     /// Commands, except some that have ended.
     commands: Vec<Weak<Object<Event>>>,
@@ -67,7 +69,14 @@ impl Queue {
     /// An empty queue.
     pub fn new(context: Ref<Context>, device: Ref<Device>, properties: u64, array: Vec<cl_queue_properties>) -> Self {
         let in_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0;
-        let state = QueueState { in_order, last: Weak::new(), barrier: Weak::new(), commands: Vec::new(), kept: 0 };
+        let state = QueueState {
+            in_order,
+            last: Weak::new(),
+            watched: Weak::new(),
+            barrier: Weak::new(),
+            commands: Vec::new(),
+            kept: 0,
+        };
         Self { context, device, properties, array, state: Mutex::new(state), failure: AtomicI32::new(CL_SUCCESS) }
     }
 
@@ -123,10 +132,19 @@ impl QueueState {
         unsent(std::iter::once(&self.barrier).chain(all))
     }
 
-    /// Notes a new command.
-    pub fn note(&mut self, event: &Ref<Event>, scope: Scope) {
+    /// Whether the end of a blocking call tells the program of nothing before it: in order, that has ended, but for
+    /// writes that returned early.
+    pub fn lets_return_early(&self) -> bool {
+        self.in_order && self.watched.upgrade().is_none_or(|event| event.is_done())
+    }
+
+    /// Notes a new command, and whether its call returns early.
+    pub fn note(&mut self, event: &Ref<Event>, scope: Scope, is_early: bool) {
         if self.in_order {
             self.last = Arc::downgrade(event);
+            if !is_early {
+                self.watched = Arc::downgrade(event);
+            }
         } else if scope == Scope::Barrier {
             self.barrier = Arc::downgrade(event);
         }

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use opencl_sys::CL_OUT_OF_RESOURCES;
 use rackloom_ipc::{Bulk, ChannelError};
-use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, ImageFormat};
+use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, INLINE_MAX, ImageFormat};
 
 use crate::error::{Error, Result};
+use crate::host_memory::HostRegion;
 use crate::session::Session;
 use crate::session::completion::Transport;
 use crate::session::pending::Pending;
@@ -52,6 +53,13 @@ impl Board {
     /// Whether bulk goes from and to registered arenas.
     pub fn registers(&self) -> bool {
         self.info.registers && self.session.transport() == Transport::SharedMemory
+    }
+
+    /// The memory of a mapped buffer in which the program's bytes lie, where the board moves bytes from and to such
+    /// memory as fast as it can.
+    pub fn in_place(&self, host: &HostRegion) -> Option<(Arc<Bulk>, u64)> {
+        let bytes = host.as_slice().filter(|bytes| bytes.len() > INLINE_MAX && self.registers())?;
+        self.places.find(bytes)
     }
 
     /// Whether it works right in memory of the program's.

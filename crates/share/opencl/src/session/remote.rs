@@ -1,7 +1,7 @@
 //! An object at a manager, which is released with its owner here.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_opencl_wire::{self as wire, Id};
@@ -17,6 +17,8 @@ pub struct Remote {
     pub id: Id,
     table: ObjectTable,
     is_announced: bool,
+    /// Of a buffer: whether a write has reached it.
+    pub has_memory: AtomicBool,
 }
 
 impl Remote {
@@ -43,7 +45,8 @@ impl Remote {
     pub fn reserve(board: &Arc<Board>, table: ObjectTable) -> Result<Self> {
         let limits = board.session.limits();
         let id = lock(board.session.numbers(table)).take(limits.objects).ok_or(Error(CL_OUT_OF_RESOURCES))?;
-        let this = Self { board: Arc::clone(board), id, table, is_announced: false };
+        let this =
+            Self { board: Arc::clone(board), id, table, is_announced: false, has_memory: AtomicBool::new(false) };
         if let ObjectTable::Buffers(bytes) = table {
             let before = board.memory.fetch_add(bytes, Ordering::Relaxed);
             ensure(before.saturating_add(bytes) <= limits.memory, CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
