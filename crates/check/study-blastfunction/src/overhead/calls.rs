@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::sample::{in_turn, timed};
 
 /// How many rows these are.
-pub(super) const ROWS: usize = 5;
+pub(super) const ROWS: usize = 6;
 
-/// Kernels of a batch.
+/// Writes or kernels of a batch.
 const BATCH: usize = 10;
 
 impl Bench<'_> {
-    /// Blocking calls of 64 bytes, an empty kernel, and ten in a batch and in a command buffer.
+    /// Blocking calls of 64 bytes, ten such writes behind each other, an empty kernel, and ten in a batch and in a command buffer.
     pub(super) fn calls(&mut self) -> Result<()> {
         let effort = self.effort(200, 4000, 1000);
         let lanes = &self.lanes;
@@ -20,7 +20,19 @@ impl Bench<'_> {
             buffers.push(lane.buffer(0, 64)?);
         }
         let bytes = [0x5a; 64];
-        let write = in_turn(effort, |way| timed(|| lanes[way].write(&mut buffers[way], &bytes)))?;
+        // A write that has returned may be on its way still.
+        let write = in_turn(effort, |way| {
+            let alone = timed(|| lanes[way].write(&mut buffers[way], &bytes))?;
+            lanes[way].finish()?;
+            Ok(alone)
+        })?;
+        let writes = in_turn(effort, |way| {
+            let all = timed(|| {
+                (0..BATCH).try_for_each(|_| lanes[way].write(&mut buffers[way], &bytes))?;
+                lanes[way].finish()
+            })?;
+            Ok(all / BATCH as f64)
+        })?;
         let mut back = [0; 64];
         let read = in_turn(effort, |way| timed(|| lanes[way].read(&buffers[way], &mut back)))?;
         let launch = |way: usize, count: usize| {
@@ -47,6 +59,7 @@ impl Bench<'_> {
             None => Ok(launch(way, BATCH)? / BATCH as f64),
         })?;
         self.row("call", "blocking write of 64 B".into(), Some(64), write);
+        self.row("call", "each of ten writes, and finish".into(), Some(64), writes);
         self.row("call", "blocking read of 64 B".into(), Some(64), read);
         self.row("call", "empty kernel and finish".into(), None, one);
         self.row("call", "each of ten kernels".into(), None, batch);
