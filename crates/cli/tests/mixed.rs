@@ -87,7 +87,8 @@ fn cards_of_either_kind_come_and_go_during_a_job() {
         done.stderr
     );
     // The model has the unit number of the card that left.
-    assert_eq!(strings(&rack.json(&["ls"])["cards"], "kind"), ["model", "rtl"]);
+    // Gateware may wait for a processor longer than `ls` waits for gateware.
+    wait_until("both to be listed", || strings(&rack.json(&["ls"])["cards"], "kind") == ["model", "rtl"]);
     let report = parse(&done.stdout);
     let cards = report["cards"].as_array().unwrap();
     assert_eq!(strings(&report["cards"], "name"), ["card0", "card1"]);
