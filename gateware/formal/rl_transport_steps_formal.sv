@@ -130,7 +130,7 @@ module rl_transport_steps_formal
     end
     if (rst_n) begin
       if (u_dut.starting_q || sets_up != 0)
-        assert (u_dut.read_q.taken == 0 && u_dut.read_d.taken == 0);
+        assert (u_dut.settles_q && u_dut.read_q.taken == 0 && u_dut.read_d.taken == 0);
       for (int i = 0; i < Steps; i++) begin
         assert ($onehot0(shown[i]));
         // Of the kind Reset, and not in front of the steps.

@@ -116,7 +116,7 @@ module rl_transport_state
   index_t [Requests-1:0] peers, peers_q;
   index_t work_peer, peer;
   logic work_valid;
-  logic starting_q, settling;  // What sets up the last peers is under way.
+  logic starting_q, settles_q;  // Peers are set up, and what sets up the last ones is under way.
   index_t start_q;
   step_t read_d, read_q, at_a, at_b, at_c, at_d, at_e;
   count_t consume_count_q;
@@ -156,7 +156,7 @@ module rl_transport_state
     // Not while another event of its peer is under way. All but the one that was just taken were looked at before.
     for (int unsigned i = 0; i < Requests; i++)
     met[i] = met_q[i] || (read_q.any && read_q.peer == peers_q[i]);
-    able = starting_q || settling ? '0 : asked & ~late & ~met;
+    able = settles_q ? '0 : asked & ~late & ~met;
     for (int unsigned i = 0; i < Requests; i++) chosen[i] = able[i] && (able & before_q[i]) == 0;
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers_q[i] & {PeerW{chosen[i]}};
@@ -248,11 +248,11 @@ module rl_transport_state
   );
   logic [4:0][$bits(step_t)-1:0] steps;
   assign {at_e, at_d, at_c, at_b, at_a} = steps;
-  // A connection is set up as one that is given up, of which nothing is known and nothing is told: it is not `any`.
-  logic [4:0] resets, told;
-  assign resets = {at_e.taken[Reset], at_d.taken[Reset], at_c.taken[Reset], at_b.taken[Reset], at_a.taken[Reset]};
-  assign told = {at_e.any, at_d.any, at_c.any, at_b.any, at_a.any};
-  assign settling = (resets & ~told) != '0;
+  // A connection is set up as one that is given up, of which nothing is known. Nobody hears of it: it is not `any`.
+  logic [3:0] resets, told;
+  assign resets = {at_d.taken[Reset], at_c.taken[Reset], at_b.taken[Reset], at_a.taken[Reset]};
+  assign told = {at_d.any, at_c.any, at_b.any, at_a.any};
+  always_ff @(posedge clk_i) settles_q <= !rst_ni || starting_q || (resets & ~told) != '0;
   for (genvar i = 0; i < 5; i++) begin : gen_step
     step_t prior;
     if (i == 0) begin : gen_first
