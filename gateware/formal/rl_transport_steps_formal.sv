@@ -84,10 +84,10 @@ module rl_transport_steps_formal
 
   // From the one that was read last to the one that is written.
   localparam int unsigned Steps = 6;
-  logic   [Steps-1:0]      any;
-  logic   [Steps-1:0][6:0] taken;
-  index_t [Steps-1:0]      peers;
-  assign taken = {
+  logic [Steps-1:0] any;
+  logic [Steps-1:0][6:0] shown, taken;
+  index_t [Steps-1:0] peers;
+  assign shown = {
     u_dut.at_e.taken, u_dut.at_d.taken, u_dut.at_c.taken, u_dut.at_b.taken, u_dut.at_a.taken, u_dut.read_q.taken
   };
   assign any = {u_dut.at_e.any, u_dut.at_d.any, u_dut.at_c.any, u_dut.at_b.any, u_dut.at_a.any, u_dut.read_q.any};
@@ -121,10 +121,22 @@ module rl_transport_steps_formal
       for (int i = 0; i < 7; i++) if (waiting[i]) assert (u_dut.before_q[i] == (ranks[i] & ~went));
   end
 
+  // What sets up a peer at the start is no event, and none is under way beside it.
+  logic [Steps-1:0] sets_up;
   always_comb begin
+    for (int i = 0; i < Steps; i++) begin
+      sets_up[i] = shown[i] != 0 && !any[i];
+      taken[i] = any[i] ? shown[i] : '0;
+    end
     if (rst_n) begin
+      if (u_dut.starting_q || sets_up != 0)
+        assert (u_dut.settles_q && u_dut.read_q.taken == 0 && u_dut.read_d.taken == 0);
       for (int i = 0; i < Steps; i++) begin
-        assert ($onehot0(taken[i]) && any[i] == (taken[i] != 0));
+        assert ($onehot0(shown[i]));
+        // Of the kind Reset, and not in front of the steps.
+        if (sets_up[i]) assert (shown[i] == 7'd1 && i != 0);
+        for (int k = 0; k < i; k++) if (sets_up[i]) assert (taken[k] == 0);
+        assert (any[i] == (taken[i] != 0));
         for (int k = 0; k < i; k++) begin
           if (taken[i] != 0 && taken[k] != 0) assert (peers[i] != peers[k]);
           if (i < 4) assert ((taken[i] & taken[k] & 7'b0001111) == 0);

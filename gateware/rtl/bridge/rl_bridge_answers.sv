@@ -45,7 +45,7 @@ module rl_bridge_answers
   input  logic              done_reads_i,   // It was a read.
   input  logic              back_i,         // It does not: there is no room.
 
-  input  logic              forget_i,       // All that is owed to this node: also what is pushed now.
+  input  logic              forget_i,       // All that is owed to this node. Nothing is pushed for it now.
   input  index_t            forget_node_i
 );
   place_t [Nodes-1:0] end_q, next_q, first_q, reads_q;
@@ -55,7 +55,9 @@ module rl_bridge_answers
   assign full_o = place_t'(end_q[node_i] - first_q[node_i]) == place_t'(Depth);
   assign reads_o = reads_q[node_i] != '0;
   assign passed_over_o = passed_q[node_i];
-  assign done_next_o = done_place_i == first_q[done_node_i] && first_q[done_node_i] != next_q[done_node_i];
+  logic is_first;
+  assign is_first = done_place_i == first_q[done_node_i];
+  assign done_next_o = is_first && done_place_i != next_q[done_node_i];
 
   // -- turns: choose a node, read its entry, show it
   logic [Nodes-1:0] wants;
@@ -120,8 +122,8 @@ module rl_bridge_answers
       logic pushes, reads, goes, gives_back;
       pushes = push_i && push_node_i == index_t'(n);
       reads = pushes && push_reads_i;
-      goes = done_i && done_node_i == index_t'(n) && done_place_i == first_q[n];
-      gives_back = back_i && done_node_i == index_t'(n) && done_place_i == first_q[n];
+      goes = done_i && done_node_i == index_t'(n) && is_first;
+      gives_back = back_i && done_node_i == index_t'(n) && is_first;
       if (pushes) end_q[n] <= end_q[n] + 1'b1;
       if (turn_valid_o && turn_take_i && turn_node_o == index_t'(n)) next_q[n] <= next_q[n] + 1'b1;
       if (goes) first_q[n] <= first_q[n] + 1'b1;
@@ -132,8 +134,8 @@ module rl_bridge_answers
         passed_q[n] <= 1'b1;
       end
       if (forget_i && forget_node_i == index_t'(n)) begin
-        next_q[n] <= end_q[n] + place_t'(pushes);
-        first_q[n] <= end_q[n] + place_t'(pushes);
+        next_q[n] <= end_q[n];
+        first_q[n] <= end_q[n];
         reads_q[n] <= '0;
         passed_q[n] <= 1'b0;
       end
@@ -151,6 +153,7 @@ module rl_bridge_answers
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni && push_i && push_node_i == node_i) HasRoom_A : assert (!full_o);
+    if (rst_ni && push_i && forget_i) PushesForOthers_A : assert (push_node_i != forget_node_i);
   end
 `endif
 endmodule

@@ -33,7 +33,13 @@ module rl_bridge_funnel #(
             assign from[f] = '0;
           end
         end
-        assign step[s][l] = from[by[2*s+:2]];
+        rl_choice #(
+          .Width(8)
+        ) u_choice (
+          .which_i(by[2*s+:2]),
+          .from_i(from),
+          .data_o(step[s][l])
+        );
       end else begin : gen_none
         assign step[s][l] = '0;
       end

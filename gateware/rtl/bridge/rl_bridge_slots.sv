@@ -67,11 +67,13 @@ module rl_bridge_slots
     logic [3:0]       life;
     logic [7:0]       since;
     logic [SideW-1:0] side;
+    logic             ends;   // It needs no answer; what has become of it:
+    remote_e          fate;
   } order_t;
   logic [SlotW:0] first_q, end_q;
   logic [9:0] serial_q;
   logic [Slots-1:0] open_q;  // Waits for an answer.
-  logic [Slots-1:0][$bits(remote_e)-1:0] fate_q;
+  logic [$bits(remote_e)-1:0] answered_fate;  // What its answer has said of the oldest.
   slot_t first, next, answered;
   logic [7:0] since_q;
   assign first = slot_t'(first_q);
@@ -101,9 +103,20 @@ module rl_bridge_slots
     .clk_i,
     .we_i(begin_i),
     .waddr_i(next),
-    .wdata_i({node_i, life_i, now_i, side_i}),
+    .wdata_i({node_i, life_i, now_i, side_i, ends_i, fate_i}),
     .raddr_i(first),
     .rdata_o(oldest)
+  );
+  rl_lutram #(
+    .Width($bits(remote_e)),
+    .Depth(Slots)
+  ) u_fates (
+    .clk_i,
+    .we_i(answer_ends_i),
+    .waddr_i(answered),
+    .wdata_i(answer_fate_i),
+    .raddr_i(first),
+    .rdata_o(answered_fate)
   );
   assign back_o = asked.back;
   assign answers_o = open_q[answered] && answer_i.id[15:6] == asked.serial && answer_i.id[5] == Writes &&
@@ -125,7 +138,10 @@ module rl_bridge_slots
   assign ended_node_o = oldest.node;
   assign ended_o = first_q != end_q && (!open_q[first] || over);
   assign gives_up = open_q[first] && over;
-  assign ended_fate_o = open_q[first] ? rl_role_pkg::RemoteGone : remote_e'(fate_q[first]);
+  always_comb begin
+    ended_fate_o = oldest.ends ? oldest.fate : remote_e'(answered_fate);
+    if (open_q[first]) ended_fate_o = rl_role_pkg::RemoteGone;
+  end
   assign side_o = oldest.side;
 
   always_ff @(posedge clk_i) begin
@@ -148,11 +164,7 @@ module rl_bridge_slots
     end
   end
   always_ff @(posedge clk_i) begin
-    if (begin_i) begin
-      fate_q[next] <= fate_i;
-      since_q <= now_i;
-    end
-    if (answer_ends_i) fate_q[answered] <= answer_fate_i;
+    if (begin_i) since_q <= now_i;
   end
 
   logic unused;

@@ -140,7 +140,7 @@ module rl_bridge_small
   assign size = {lane[7:0], lane[15:8]};
   assign record_lanes = 17'((17'(size_q) + 17'd7) >> 3);
   assign is_whole = 17'(at_q) + record_lanes <= 17'(total);
-  assign wraps = record_q > 64'hffff_ffff_ffff_ffff - 64'(size_q - 16'd1);
+  assign wraps = (&record_q[63:16]) && record_q[15:0] > ~(size_q - 16'd1);
 
   // -- its bytes: turned to where they belong
   logic [2:0] off;

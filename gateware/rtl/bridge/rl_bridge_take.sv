@@ -227,10 +227,9 @@ module rl_bridge_take
         pushed.stream = message.stream;
       end
     end
-    rl_fifo #(
+    rl_fifo_deep #(
       .Width($bits(word_t)),
-      .Depth(Words),
-      .Block(Words > 64)
+      .Depth(Words)
     ) u_words (
       .clk_i,
       .rst_ni,

@@ -204,8 +204,10 @@ package rl_transport_pkg;
   // The owner has room for so many payloads again. Of a life that has ended it may say so too late: never is more
   // granted than it has room for at all, which is `room` more than now.
   function automatic peer_t consumed(peer_t peer, count_t count, seq_t room);
+    count_t less;
+    less = room[31:9] == 0 && room[8:0] < count ? room[8:0] : count;
     consumed = peer;
-    consumed.granted = peer.granted + (room < seq_t'(count) ? room : seq_t'(count));
+    consumed.granted = peer.granted + seq_t'(less);
   endfunction
   function automatic seq_t room_of(peer_t peer, seq_t credit);
     return credit - (peer.granted - peer.next);
@@ -320,13 +322,14 @@ package rl_transport_pkg;
   } compared_t;
   function automatic compared_t compared(peer_t peer, segment_t segment, tick_t now,
                                          transport_config_t cfg);
-    seq_t ahead, acked;
+    seq_t ahead, acked, newer_by;
+    newer_by = segment.src - peer.theirs;
     compared.known = segment.src != 0;
     compared.named = segment.dst == peer.mine;
     compared.later = segment.dst != 0 && is_before(peer.mine, segment.dst);
-    compared.same = segment.src == peer.theirs;
-    compared.older = is_before(segment.src, peer.theirs);
-    compared.newer = peer.theirs == 0 || is_before(peer.theirs, segment.src);
+    compared.same = newer_by == 0;
+    compared.older = newer_by[31] && newer_by[30:0] != 0;
+    compared.newer = peer.theirs == 0 || (!newer_by[31] && newer_by != 0);
     acked = segment.ack - peer.base;
     compared.past = acked[31];
     compared.distant = acked[30:9] != 0;

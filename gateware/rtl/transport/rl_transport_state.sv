@@ -116,7 +116,7 @@ module rl_transport_state
   index_t [Requests-1:0] peers, peers_q;
   index_t work_peer, peer;
   logic work_valid;
-  logic starting_q;
+  logic starting_q, settles_q;  // Peers are set up, and what sets up the last ones is under way.
   index_t start_q;
   step_t read_d, read_q, at_a, at_b, at_c, at_d, at_e;
   count_t consume_count_q;
@@ -156,7 +156,7 @@ module rl_transport_state
     // Not while another event of its peer is under way. All but the one that was just taken were looked at before.
     for (int unsigned i = 0; i < Requests; i++)
     met[i] = met_q[i] || (read_q.any && read_q.peer == peers_q[i]);
-    able = starting_q ? '0 : asked & ~late & ~met;
+    able = settles_q ? '0 : asked & ~late & ~met;
     for (int unsigned i = 0; i < Requests; i++) chosen[i] = able[i] && (able & before_q[i]) == 0;
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers_q[i] & {PeerW{chosen[i]}};
@@ -193,7 +193,8 @@ module rl_transport_state
           (at_d.any && at_d.peer == peers[i]);
     // They follow what is asked for until that is taken.
     if (!late[Consume]) consume_count_q <= consume_count_i;
-    if (!late[Reset]) reset_epoch_q <= reset_epoch_i;
+    if (!rst_ni || starting_q) reset_epoch_q <= config_i.epoch;
+    else if (!late[Reset]) reset_epoch_q <= reset_epoch_i;
   end
   assign starts_o = starting_q;
   assign start_peer_o = start_q;
@@ -207,8 +208,8 @@ module rl_transport_state
       .Block(1'b1)
     ) u_peers (
       .clk_wr_i(clk_i),
-      .we_i(at_e.any || starting_q),
-      .waddr_i(starting_q ? start_q : at_e.peer),
+      .we_i(at_e.taken != '0),
+      .waddr_i(at_e.peer),
       .wdata_i(written),
       .clk_rd_i(clk_i),
       .re_i(1'b1),
@@ -221,8 +222,8 @@ module rl_transport_state
       .Depth(Peers)
     ) u_peers (
       .clk_i,
-      .we_i(at_e.any || starting_q),
-      .waddr_i(starting_q ? start_q : at_e.peer),
+      .we_i(at_e.taken != '0),
+      .waddr_i(at_e.peer),
       .wdata_i(written),
       .raddr_i(read_q.peer),
       .rdata_o(found)
@@ -233,7 +234,7 @@ module rl_transport_state
     .Cut(Cut)
   ) u_known (
     .clk_i,
-    .d_i(found),
+    .d_i(starting_q ? '0 : found),
     .q_o(known)
   );
   segment_t rx_segment;
@@ -247,10 +248,16 @@ module rl_transport_state
   );
   logic [4:0][$bits(step_t)-1:0] steps;
   assign {at_e, at_d, at_c, at_b, at_a} = steps;
+  // A connection is set up as one that is given up, of which nothing is known. Nobody hears of it: it is not `any`.
+  logic [3:0] resets, told;
+  assign resets = {at_d.taken[Reset], at_c.taken[Reset], at_b.taken[Reset], at_a.taken[Reset]};
+  assign told = {at_d.any, at_c.any, at_b.any, at_a.any};
+  always_ff @(posedge clk_i) settles_q <= !rst_ni || starting_q || (resets & ~told) != '0;
   for (genvar i = 0; i < 5; i++) begin : gen_step
     step_t prior;
     if (i == 0) begin : gen_first
-      assign prior = read_q;
+      localparam requests_t SetUp = requests_t'(1) << Reset;
+      assign prior = starting_q ? {1'b0, SetUp, start_q} : read_q;
     end else begin : gen_next
       assign prior = step_t'(steps[i-1]);
     end
@@ -427,7 +434,6 @@ module rl_transport_state
     written = settles;
     written.say = say;
     written.queued = settles.queued || speaks_next;
-    if (starting_q) written = fresh('0, config_i.epoch, 1'b0, config_i);
   end
   assign enqueues = at_e.any && speaks_next && !settles.queued;
   logic unused;

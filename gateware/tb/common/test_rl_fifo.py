@@ -1,4 +1,4 @@
-"""rl_fifo: words in order, none lost, none twice, for both kinds of memory and any pauses."""
+"""rl_fifo, rl_fifo_deep: words in order, none lost, none twice, for both kinds of memory and any pauses."""
 
 import random
 
@@ -73,3 +73,8 @@ async def it_passes_a_word_each_cycle(dut):
 @pytest.mark.parametrize("width,depth,block", [(8, 2, 0), (64, 16, 0), (33, 128, 1), (64, 4, 1)])
 def test_rl_fifo(width, depth, block):
     bench("rl_fifo", common(), __name__, {"Width": width, "Depth": depth, "Block": block})
+
+
+@pytest.mark.parametrize("width,depth,slice_width", [(33, 128, 4), (8, 16, 8)])
+def test_rl_fifo_deep(width, depth, slice_width):
+    bench("rl_fifo_deep", common(), __name__, {"Width": width, "Depth": depth, "SliceW": slice_width})
