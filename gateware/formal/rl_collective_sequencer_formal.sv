@@ -1,7 +1,7 @@
-// Whatever commands come, in whatever order what they begin ends, and whatever neighbours say: a context has one put
-// and one take under way on a link at most, begins nothing that touches what it may not, and nothing after its report;
-// each program has one report, and its context is free only when nothing of it is on its way. One context and one link
-// are watched, any of them.
+// Whatever commands come, in whatever order what they begin ends, and whatever neighbours say: a context has one take
+// and one put or two signals under way on a link at most, goes on behind a wait when what that names has ended, begins
+// nothing that touches what it may not, and nothing after its report; each program has one report, and its context is
+// free only when nothing of it is on its way. One context and one link are watched, any of them.
 module rl_collective_sequencer_formal
   import rl_collective_pkg::*;
 #(
@@ -115,8 +115,9 @@ module rl_collective_sequencer_formal
   end
 
   // -- the watched context: it runs, it has its report, it is free
-  logic running_q = 1'b0, reported_q = 1'b0, put_open_q = 1'b0, take_open_q = 1'b0, copies_q = 1'b0;
-  logic anew_q = 1'b0;
+  logic running_q = 1'b0, reported_q = 1'b0, take_open_q = 1'b0, copies_q = 1'b0;
+  logic anew_q = 1'b0, signal_q = 1'b0;  // What was put last is a signal.
+  logic [1:0] puts_q = '0;
   logic mine, reports, puts, takes, put_ends, take_ends;
   assign mine = move.slot == watched;
   assign reports = u_dut.reports && u_dut.leaver == watched;
@@ -128,7 +129,8 @@ module rl_collective_sequencer_formal
     if (rst_n) begin
       running_q <= (begins && slot == watched) || (running_q && !reports);
       reported_q <= reports || (reported_q && !cancel[watched]);
-      put_open_q <= !(begins && slot == watched) && (puts || (put_open_q && !put_ends));
+      puts_q <= begins && slot == watched ? '0 : puts_q + 2'(puts) - 2'(put_ends && puts_q != '0);
+      if (puts) signal_q <= move.length == '0;
       take_open_q <= !(begins && slot == watched) && (takes || (take_open_q && !take_ends));
       anew_q <= (begins && slot == watched ? start_i.anew[link] : anew_q) ||
           (over_i[link] && over_cause_i[link] == Restarted);
@@ -141,18 +143,24 @@ module rl_collective_sequencer_formal
       if (put || take) OnALink_A : assert (command_i.linked);
       if (copy) NorThere_A : assert (!command_i.to_bad);
       if ((put || take || copy) && mine) WhileItRuns_A : assert (running_q);
-      if (puts) OnePut_A : assert (!put_open_q);
+      if (puts)
+        OnePutOrTwoSignals_A :
+        assert (puts_q == '0 || (puts_q == 2'd1 && signal_q && move.length == '0));
       if (takes) OneTake_A : assert (!take_open_q);
       if (puts || takes) NothingInALaterLife_A : assert (!anew_q);
       if (reports && u_dut.faulted_q[watched])
         AllWhoAreThereLearnIt_A : assert ((say & up_i) == up_i);
       SaysWhoseLifeIsNew_A :
       assert (renewed[link] == (over_i[link] && over_cause_i[link] == Restarted));
+      if (u_dut.steps && u_dut.ctx_q == watched && command_i.code == Wait) begin
+        TakesAreHere_A : assert (!take_open_q);
+        SoAreSendsIfItSaysSo_A : assert (puts_q == '0 || command_i.port[0]);
+      end
       if (copy) OneCopy_A : assert (!copies_q && !copy_busy_i);
       if (reports) OneReport_A : assert (running_q && !reported_q);
       if (reports && !u_dut.faulted_q[watched])
         AllIsDone_A :
-        assert (!put_open_q && !take_open_q && at[watched] == u_dut.commands_q[watched]);
+        assert (puts_q == '0 && !take_open_q && at[watched] == u_dut.commands_q[watched]);
       if (cancel[watched])
         FreeAtLast_A : assert (reported_q && !waits_i[watched] && !fetches_i[watched] && !copies_q);
       if (begins && slot == watched) begin
@@ -168,13 +176,19 @@ module rl_collective_sequencer_formal
       assert (!(u_dut.exec_q && u_dut.ctx_q == watched) || (running_q && !u_dut.copies_q[watched]));
       assert (u_dut.copies_q[watched] == copies_q && (!copies_q || u_dut.active_q[watched]));
       if (running_q) assert (anew_q == u_dut.anew_q[watched][link]);
-      assert (put_open_q == u_dut.puts_q[watched][link] && take_open_q == u_dut.takes_q[watched][link]);
+      assert (take_open_q == u_dut.takes_q[watched][link]);
+      assert ((puts_q != '0) == u_dut.puts_q[watched][link] && puts_q != 2'd3);
+      assert ((puts_q == 2'd2) == u_dut.more_q[watched][link]);
+      if (puts_q != '0) assert (signal_q == u_dut.signals_q[watched][link]);
       if (running_q) NotBeyondWhatIsHere_A : assert (at[watched] <= here_i[watched]);
       if (running_q && (copies_q || (u_dut.exec_q && u_dut.ctx_q == watched)))
         assert (at[watched] != here_i[watched]);
     end
     EndsWell_C :
     cover (rst_n && ended_valid && ended.slot == watched && ended.cause == Done && ended.command == 13'd2);
+    GoesOnWhileItSends_C :
+    cover (rst_n && u_dut.steps && u_dut.ctx_q == watched && command_i.code == Wait && puts_q != '0);
+    TwoSignals_C : cover (rst_n && puts_q == 2'd2 && running_q);
     Fails_C : cover (rst_n && ended_valid && ended.cause == PeerFailed && say != '0);
   end
 endmodule

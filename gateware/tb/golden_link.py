@@ -122,6 +122,11 @@ def wait() -> bytes:
     return golden._bytes("link_command", 3, 0, 0, 0, 0, 0)
 
 
+def wait_takes() -> bytes:
+    """Until what it takes is here."""
+    return golden._bytes("link_command", 3, 1, 0, 0, 0, 0)
+
+
 def copy(source: int, to: int, length: int) -> bytes:
     """Copies in the card's memory."""
     return golden._bytes("link_command", 4, 0, 0, length, to, source)

@@ -1,9 +1,10 @@
-// Commands of programs, out of memory before they are wanted: of each context up to eight are here, looked at and laid
+// Commands of programs, out of memory before they are wanted: of each context up to 16 are here, looked at and laid
 // out as the sequencer wants them. A command that is none, that memory does not give, or that names what a program may
 // not touch, or two ranges that overlap in part, is marked as such: its program fails when it comes to it, and not
 // before.
 //
-// One read at a time, of four commands, to whom they are missing: contexts take turns.
+// Four commands are read at once, to whom they are missing: contexts take turns. Up to four reads are under way, so
+// that commands come as fast as memory gives words, and not as it answers.
 module rl_collective_fetch
   import rl_collective_pkg::*;
 #(
@@ -49,24 +50,26 @@ module rl_collective_fetch
   localparam int unsigned LaneW = Lanes > 1 ? $clog2(Lanes) : 1;
   localparam int unsigned Beats = FetchBytes / Bytes;
 
+  localparam int unsigned Reads = 4;  // Under way at once.
+
   // -- whose are fetched next
-  typedef enum logic [1:0] {
-    Pick,
-    Ask,
-    Get
-  } state_e;
-  state_e state_q;
-  slot_t turn_q, chosen;
-  logic any;
-  count_t [Slots-1:0] commands_q;
+  logic asks_q;  // For those of the context whose turn it is.
+  slot_t turn_q, chosen, whose;
+  logic any, asked, got, read_room, read_valid;
+  logic [$clog2(Reads):0] unused_reads;
+  count_t [Slots-1:0] commands_q, asked_q;
+  logic [Slots-1:0][$clog2(Reads):0] under_way_q;
   always_comb begin
     any = 1'b0;
     chosen = turn_q;
     for (int unsigned i = 0; i < Slots; i++) begin
       automatic slot_t c = turn_q + slot_t'(i);
-      if (!any && runs_i[c] && here_o[c] != commands_q[c] && here_o[c] - at_i[c] <= count_t'(FetchCommands))
+      if (!any && runs_i[c] && asked_q[c] < commands_q[c] &&
+          asked_q[c] - at_i[c] <= count_t'(Stored - FetchCommands))
         {any, chosen} = {1'b1, c};
     end
+    for (int unsigned c = 0; c < Slots; c++)
+    fetches_o[c] = under_way_q[c] != '0 || (asks_q && turn_q == slot_t'(c));
   end
   logic [39:0] base, addr;
   rl_lutram #(
@@ -80,11 +83,25 @@ module rl_collective_fetch
     .raddr_i(turn_q),
     .rdata_o(base)
   );
-  assign addr = base + 40'({here_o[turn_q], 5'd0});
-  assign ar_valid_o = state_q == Ask;
+  assign addr = base + 40'({asked_q[turn_q], 5'd0});
+  assign ar_valid_o = asks_q && read_room;
   assign ar_beat_o = addr[39:FineW];
   assign ar_len_o = 8'(Beats - 1);
-  assign fetches_o = state_q == Pick ? '0 : Slots'(1) << turn_q;
+  assign asked = ar_valid_o && ar_ready_i;
+  rl_fifo #(
+    .Width($bits(slot_t)),
+    .Depth(Reads)
+  ) u_reads (
+    .clk_i,
+    .rst_ni,
+    .wvalid_i(asked),
+    .wready_o(read_room),
+    .wdata_i(turn_q),
+    .rvalid_o(read_valid),
+    .rready_i(got),
+    .rdata_o(whose),
+    .count_o(unused_reads)
+  );
 
   // -- what has come, a word of 64 bits after the other
   logic word_valid, store_ready, failed, failed_q, gets, ends_beat;
@@ -93,10 +110,10 @@ module rl_collective_fetch
   logic [63:0] word;
   logic [1:0] word_q, got_q;  // Words of a command; commands of a read.
   logic [2:0][63:0] words_q;
-  logic [$clog2(Beats):0] unused_stored;
+  logic [$clog2(Reads*Beats):0] unused_stored;
   rl_fifo #(
     .Width(DataW + 1),
-    .Depth(Beats)
+    .Depth(Reads * Beats)
   ) u_store (
     .clk_i,
     .rst_ni,
@@ -158,7 +175,7 @@ module rl_collective_fetch
     is_sound = word == '0 && bytes <= 35'(MessageMax);
     case (head[63:56])
       8'd1, 8'd2: if (is_sound && to == '0) command.code = head[56] ? Put : Take;
-      8'd3: if (is_sound && {head[55:0], from, to} == '0) command.code = Wait;
+      8'd3: if (is_sound && {head[55:49], head[47:0], from, to} == '0) command.code = Wait;
       8'd4: if (is_sound && head[55:32] == '0) command.code = Copy;
       8'd5: if (is_sound && is_reduction) command.code = Reduce;
       8'd6:
@@ -173,7 +190,9 @@ module rl_collective_fetch
     if (failed_q || failed) command.code = Unread;
   end
   logic writes;
-  assign writes = command_valid_q && here_o[turn_q] != commands_q[turn_q];
+  assign writes = command_valid_q && here_o[whose] != commands_q[whose];
+  // Its last command has come.
+  assign got = command_valid_q && got_q == '0;
   rl_ram #(
     .Width($bits(command_t)),
     .Depth(Slots * Stored),
@@ -181,7 +200,7 @@ module rl_collective_fetch
   ) u_commands (
     .clk_wr_i(clk_i),
     .we_i(writes),
-    .waddr_i({turn_q, here_o[turn_q][StoredW-1:0]}),
+    .waddr_i({whose, here_o[whose][StoredW-1:0]}),
     .wdata_i(command_q),
     .clk_rd_i(clk_i),
     .re_i(read_i),
@@ -191,8 +210,10 @@ module rl_collective_fetch
   assign gets = word_valid && word_q == 2'd3;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Pick;
+      asks_q <= 1'b0;
       turn_q <= '0;
+      asked_q <= '0;
+      under_way_q <= '0;
       lane_q <= '0;
       word_q <= '0;
       got_q <= '0;
@@ -200,19 +221,16 @@ module rl_collective_fetch
       failed_q <= 1'b0;
       here_o <= '0;
     end else begin
-      case (state_q)
-        Pick:
-        if (any) begin
-          state_q <= Ask;
-          turn_q <= chosen;
-        end
-        Ask: if (ar_ready_i) state_q <= Get;
-        default:
-        if (command_valid_q && got_q == '0) begin
-          state_q <= Pick;
-          turn_q <= turn_q + 1'b1;
-        end
-      endcase
+      if (!asks_q) begin
+        asks_q <= any;
+        turn_q <= chosen;
+      end else if (asked) begin
+        asks_q <= 1'b0;
+        turn_q <= turn_q + 1'b1;
+        asked_q[turn_q] <= asked_q[turn_q] + count_t'(FetchCommands);
+      end
+      for (int unsigned c = 0; c < Slots; c++)
+      under_way_q[c] <= under_way_q[c] + 3'(asked && turn_q == slot_t'(c)) - 3'(got && whose == slot_t'(c));
       if (word_valid) begin
         lane_q <= ends_beat ? '0 : lane_q + 1'b1;
         word_q <= word_q + 1'b1;
@@ -220,8 +238,8 @@ module rl_collective_fetch
       end
       command_valid_q <= gets;
       got_q <= got_q + 2'(gets);  // Four each time.
-      if (writes) here_o[turn_q] <= here_o[turn_q] + 1'b1;
-      if (begin_i) here_o[slot_i] <= '0;
+      if (writes) here_o[whose] <= here_o[whose] + 1'b1;
+      if (begin_i) {here_o[slot_i], asked_q[slot_i]} <= '0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -230,7 +248,7 @@ module rl_collective_fetch
     if (begin_i) commands_q[slot_i] <= commands_i;
   end
   logic unused;
-  assign unused = ^{store_ready, unused_stored, addr[FineW-1:0], bytes[34:29]};
+  assign unused = ^{store_ready, read_valid, unused_reads, unused_stored, addr[FineW-1:0], bytes[34:29]};
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (rst_ni && r_valid_i) HasRoom_A : assert (store_ready);
 `endif

@@ -59,7 +59,7 @@ package rl_collective_pkg;
   localparam int unsigned CommandBytes = 32;
   localparam int unsigned FetchBytes = 128;  // What is read of it at once; a program is aligned to that.
   localparam int unsigned FetchCommands = FetchBytes / CommandBytes;
-  localparam int unsigned Stored = 2 * FetchCommands;  // Commands of a context that are here.
+  localparam int unsigned Stored = 4 * FetchCommands;  // Commands of a context that are here.
   typedef logic [12:0] count_t;  // Of commands.
   typedef struct packed {
     logic [63:0] group;
@@ -92,7 +92,7 @@ package rl_collective_pkg;
   } code_e;
   typedef struct packed {
     code_e       code;
-    logic [7:0]  port;      // Of a reduction, its operation.
+    logic [7:0]  port;      // Of a reduction, its operation; of a wait, 1 if it is for takes alone.
     logic        linked;    // It has a link,
     logic [1:0]  link;      // this one.
     logic [15:0] tag;       // Of a reduction, what its elements are.

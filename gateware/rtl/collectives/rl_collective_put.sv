@@ -1,5 +1,6 @@
 // Messages to the card at the other end of a link: read from memory by bursts, and cut into frames. Each context has
-// one under way; those that may go take turns by frames.
+// one under way, or two if neither has bytes: signals. Those that may go take turns by frames, and of two signals the
+// first goes first.
 //
 // A message of up to Eager bytes goes at once, a longer one when the neighbour has said that it takes it, which may
 // have been before. It has ended when the neighbour has said that all of it has come.
@@ -21,13 +22,14 @@ module rl_collective_put
   input  logic              clk_i,
   input  logic              rst_ni,
 
-  // -- messages that begin, of contexts that have none under way here; and how they end
+  // -- messages that begin, of contexts that have none under way here, or one signal if this is another; and how they
+  // end
   input  logic              start_valid_i,
   output logic              start_ready_o,
   input  move_t             start_i,
   output logic              end_valid_o,     // For one cycle.
   output end_t              end_o,
-  output logic [Slots-1:0]  open_o,          // Messages that have not ended.
+  output logic [Slots-1:0]  open_o,          // They have messages that have not ended.
   input  logic [Slots-1:0]  cancel_i,        // These are no more. What was cut of them still goes.
   input  logic              forget_i,        // Nor is anything that the neighbour has said.
 
@@ -62,9 +64,13 @@ module rl_collective_put
     $fatal(0, "rl_collective_put: the store must have two frames of the longest (%m)");
   end
 
-  // -- what each context sends, and what has been said of it
-  logic [Slots-1:0] go_q, cut_q, ended, cuts;  // It may go; all of it is cut into frames.
-  logic finds, found_done, found, early_done, early_found, starts, is_long, readies, dones;
+  // -- what each context sends, and what has been said of it. Of two signals the second is where the first is not.
+  typedef logic [1:0][Slots-1:0] twice_t;
+  logic [Slots-1:0] go_q, new_q;  // It may go; its newest message is the second bank's.
+  twice_t open, cut_q, ended, cuts;  // All of it is cut into frames.
+  logic finds, found_done, early_done, early_found, starts, is_long, readies, dones;
+  logic start_bank, found_bank;
+  logic [1:0] found;
   slot_t found_slot, early_slot;
   logic [Slots-1:0] early_named;
   move_t record;
@@ -76,18 +82,27 @@ module rl_collective_put
   assign starts = start_valid_i && start_ready_o;
   assign start_ready_o = !said_valid_i && (!is_long || early_done);
   assign readies = found_done && said_i.kind == 4'(KindLinkReady);
-  assign dones = found_done && said_i.kind == 4'(KindLinkDone) && found;
+  assign dones = found_done && said_i.kind == 4'(KindLinkDone) && found != '0;
+  assign start_bank = open[0][start_i.slot];
+  // Of two of one name the first has come.
+  assign found_bank = &found ? !new_q[found_slot] : found[1];
+  assign open_o = open[0] | open[1];
+  function automatic twice_t one_of(logic bank, slot_t slot);
+    one_of = '0;
+    one_of[bank][slot] = 1'b1;
+  endfunction
   rl_collective_match #(
     .Width($bits(key_t)),
-    .Places(Slots)
+    .Places(Slots),
+    .Banks(2)
   ) u_puts (
     .clk_i,
     .rst_ni,
-    .set_i(starts),
+    .set_i({starts && start_bank, starts && !start_bank}),
     .place_i(start_i.slot),
     .set_name_i(start_i.key),
-    .clear_i(ended | cancel_i),
-    .named_o(open_o),
+    .clear_i(ended | {2{cancel_i}}),
+    .named_o(open),
     .find_i(finds),
     .name_i(said_i.key),
     .done_o(found_done),
@@ -101,7 +116,7 @@ module rl_collective_put
   ) u_early (
     .clk_i,
     .rst_ni,
-    .set_i(readies && !found && said_i.slot < Contexts && !forget_i),
+    .set_i(readies && found == '0 && said_i.slot < Contexts && !forget_i),
     .place_i(slot_t'(said_i.slot)),
     .set_name_i(said_i.key),
     .clear_i(forget_i ? '1 : starts && is_long && early_found ? Slots'(1) << early_slot : '0),
@@ -132,6 +147,8 @@ module rl_collective_put
   } state_e;
   state_e state_q;
   slot_t turn_q, chosen;
+  logic [Slots-1:0] uncut;
+  logic bank_q, bank;  // Of what is cut, or would be.
   logic any, cut_now, has_room, range_ready, frames_ready, ends_message;
   logic [CountW-1:0] held_q;  // Words that are stored, or asked for.
   logic [31:0] left;
@@ -139,20 +156,22 @@ module rl_collective_put
   always_comb begin
     any = 1'b0;
     chosen = turn_q;
+    uncut = (open[0] & ~cut_q[0]) | (open[1] & ~cut_q[1]);
     for (int unsigned i = 0; i < Slots; i++) begin
       automatic slot_t at = turn_q + slot_t'(i);
-      if (!any && open_o[at] && go_q[at] && !cut_q[at]) {any, chosen} = {1'b1, at};
+      if (!any && go_q[at] && uncut[at]) {any, chosen} = {1'b1, at};
     end
+    bank = new_q[chosen] ^ (open[!new_q[chosen]][chosen] && !cut_q[!new_q[chosen]][chosen]);
   end
   rl_lutram #(
     .Width($bits(move_t)),
-    .Depth(Slots)
+    .Depth(2 * Slots)
   ) u_records (
     .clk_i,
     .we_i(starts),
-    .waddr_i(start_i.slot),
+    .waddr_i({start_bank, start_i.slot}),
     .wdata_i(start_i),
-    .raddr_i(turn_q),
+    .raddr_i({bank_q, turn_q}),
     .rdata_o(record)
   );
   rl_lutram #(
@@ -172,22 +191,25 @@ module rl_collective_put
   assign beats = 16'((17'(size) + 17'(fine_t'(record.addr + 40'(sent))) + 17'(DataW / 8 - 1)) >> FineW);
   assign has_room = held_q <= CountW'(Words - FrameWords);
   // A start writes where a frame's end would be written.
-  assign cut_now = state_q == Cut && has_room && range_ready && frames_ready && !starts && open_o[turn_q];
-  assign cuts = cut_now && ends_message ? Slots'(1) << turn_q : '0;
+  assign cut_now = state_q == Cut && has_room && range_ready && frames_ready && !starts && open[bank_q][turn_q];
+  assign cuts = cut_now && ends_message ? one_of(bank_q, turn_q) : '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Pick;
       turn_q <= '0;
       go_q <= '0;
       cut_q <= '0;
+      new_q <= '0;
+      bank_q <= 1'b0;
     end else begin
       case (state_q)
         Pick:
         if (any) begin
           state_q <= Cut;
           turn_q <= chosen;
+          bank_q <= bank;
         end
-        Cut: if (cut_now || !open_o[turn_q]) state_q <= Rest;
+        Cut: if (cut_now || !open[bank_q][turn_q]) state_q <= Rest;
         default: begin
           state_q <= Pick;
           turn_q <= turn_q + 1'b1;
@@ -195,9 +217,10 @@ module rl_collective_put
       endcase
       for (int unsigned i = 0; i < Slots; i++) begin
         automatic logic begins = starts && start_i.slot == slot_t'(i);
-        if (begins) go_q[i] <= !is_long || early_found;
-        else if (readies && found && found_slot == slot_t'(i)) go_q[i] <= 1'b1;
-        cut_q[i] <= !begins && (cut_q[i] || cuts[i]);
+        if (begins) {go_q[i], new_q[i]} <= {!is_long || early_found, start_bank};
+        else if (readies && found != '0 && found_slot == slot_t'(i)) go_q[i] <= 1'b1;
+        for (int unsigned b = 0; b < 2; b++)
+        cut_q[b][i] <= !(begins && start_bank == 1'(b)) && (cut_q[b][i] || cuts[b][i]);
       end
     end
   end
@@ -376,16 +399,17 @@ module rl_collective_put
   assign done_now = dones;
   // What could not be read ends its message, unless that has ended.
   assign fail_now = frame_take && frame_failed;
-  assign ended = (done_now ? Slots'(1) << found_slot : '0) |
-      (fail_now && open_o[frame.slot] ? Slots'(1) << frame.slot : '0);
+  // Such a message has bytes, and is the only one of its context.
+  assign ended = (done_now ? one_of(found_bank, found_slot) : '0) |
+      (fail_now && open[0][frame.slot] ? one_of(1'b0, frame.slot) : '0);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) end_valid_o <= 1'b0;
-    else end_valid_o <= done_now || (fail_now && open_o[frame.slot]);
+    else end_valid_o <= done_now || (fail_now && open[0][frame.slot]);
   end
   always_ff @(posedge clk_i) begin
     end_o.slot <= done_now ? found_slot : frame.slot;
     if (!done_now) end_o.cause <= MemoryFailed;
-    else end_o.cause <= cut_q[found_slot] && length == said_i.total ? Done : Protocol;
+    else end_o.cause <= cut_q[found_bank][found_slot] && length == said_i.total ? Done : Protocol;
   end
 
   logic unused;
@@ -394,7 +418,10 @@ module rl_collective_put
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      if (starts) OneEach_A : assert (!open_o[start_i.slot]);
+      if (starts) begin
+        TwoAtMost_A : assert (!open[1][start_i.slot] || !open[0][start_i.slot]);
+        OrOneOfBytes_A : assert (!open_o[start_i.slot] || start_i.length == '0);
+      end
       if (r_valid_i) HasRoom_A : assert (store_ready && r_there);
       if (r_valid_i && r_last_i && r_ends) WholeHasRoom_A : assert (whole_ready);
     end

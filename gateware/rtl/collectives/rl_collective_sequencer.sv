@@ -73,6 +73,8 @@ module rl_collective_sequencer
   // -- contexts
   logic [Slots-1:0] active_q, checked_q, go_q, ready_q, faulted_q, leaving_q, copies_q;
   logic [Slots-1:0][Links-1:0] puts_q, takes_q, used_q;
+  logic [Slots-1:0][Links-1:0]
+      more_q, signals_q;  // There are two puts; what was put last has no bytes.
   logic [Slots-1:0][Links-1:0] anew_q;  // The neighbour has begun a new life since the program relies on it.
   count_t [Slots-1:0] commands_q;
   cause_e [Slots-1:0] cause_q;
@@ -166,11 +168,13 @@ module rl_collective_sequencer
   assign is_move = command.code == Put || command.code == Take;
   assign is_local = command.code inside {Copy, Reduce, Survey};
   logic [3:0] busy, told, anew;
+  logic [Links-1:0] put_busy;  // One message is under way at a time, or two signals.
   assign is_busy = busy[command.link];
   always_comb begin
     {busy, told, anew} = '0;
+    put_busy = puts_q[ctx_q] & (more_q[ctx_q] | ~signals_q[ctx_q] | {Links{command.length != '0}});
     for (int unsigned l = 0; l < Links; l++) begin
-      busy[l] = command.code == Put ? puts_q[ctx_q][l] || !put_room_i[l] : takes_q[ctx_q][l] || !take_room_i[l];
+      busy[l] = command.code == Put ? put_busy[l] || !put_room_i[l] : takes_q[ctx_q][l] || !take_room_i[l];
       told[l] = told_i[l][ctx_q];
       anew[l] = anew_q[ctx_q][l];
     end
@@ -189,7 +193,8 @@ module rl_collective_sequencer
         {step, why} = {Fails, anew[command.link] ? Restarted : PeerFailed};
         about = command.port;
       end
-      Wait: if (puts_q[ctx_q] != '0 || takes_q[ctx_q] != '0) step = Waits;
+      // One for takes alone lets puts go on.
+      Wait: if ((puts_q[ctx_q] != '0 && !command.port[0]) || takes_q[ctx_q] != '0) step = Waits;
       Copy, Reduce, Survey:
       if (touches_bad) {step, why} = {Fails, BadAddress};
       // It steps when it has ended.
@@ -306,7 +311,7 @@ module rl_collective_sequencer
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       {active_q, checked_q, go_q, faulted_q, leaving_q, copies_q} <= '0;
-      {puts_q, takes_q, used_q, anew_q, at_o} <= '0;
+      {puts_q, more_q, signals_q, takes_q, used_q, anew_q, at_o} <= '0;
       ready_q <= '0;
       {exec_q, looking_q, ended_valid_o} <= '0;
       {ctx_q, next_q, walk_q} <= '0;
@@ -329,12 +334,18 @@ module rl_collective_sequencer
         ready_q[c] <= wakes[c] || (ready_q[c] && !(here && step == Waits));
         if ((here && step == Steps) || (copied && !copy_failed_i)) at_o[c] <= at_o[c] + 1'b1;
         copies_q[c] <= (here && copy_o) || (copies_q[c] && !copied);
-        puts_q[c] <= puts_q[c] & ~put_done[c];
+        puts_q[c] <= puts_q[c] & (~put_done[c] | more_q[c]);
+        more_q[c] <= more_q[c] & ~put_done[c];
         takes_q[c] <= takes_q[c] & ~take_done[c];
         for (int unsigned l = 0; l < Links; l++) begin
           if (renewed_o[l]) anew_q[c][l] <= 1'b1;
           if (here && link_o == 2'(l)) begin
-            if (put_o) puts_q[c][l] <= 1'b1;
+            if (put_o) begin
+              puts_q[c][l] <= 1'b1;
+              // The first may end as the second begins.
+              more_q[c][l] <= puts_q[c][l] && !put_done[c][l];
+              signals_q[c][l] <= command.length == '0;
+            end
             if (take_o) takes_q[c][l] <= 1'b1;
             if (put_o || take_o || (is_move && step == Fails && why inside {PeerFailed, Restarted}))
               used_q[c][l] <= 1'b1;
@@ -351,6 +362,7 @@ module rl_collective_sequencer
           go_q[c] <= !start_i.held;
           at_o[c] <= '0;
           puts_q[c] <= '0;
+          more_q[c] <= '0;
           takes_q[c] <= '0;
           used_q[c] <= '0;
           anew_q[c] <= start_i.anew[Links-1:0] | renewed_o;

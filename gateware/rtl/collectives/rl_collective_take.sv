@@ -1,7 +1,7 @@
 // Messages from the card at the other end of a link: each frame's bytes go to memory where a take of this card's own
 // program says, or, if none has been begun, to the early area, if the message is short enough. There each context of
-// the neighbour has a place of Eager bytes, and one message at a time; a take that finds its message there has it
-// copied.
+// the neighbour has a place of Eager bytes, and one message at a time, or two without bytes (signals); a take that
+// finds its message there has it copied.
 //
 // A message has come when memory has answered for all of its bytes. Then the neighbour learns of it.
 //
@@ -81,7 +81,12 @@ module rl_collective_take
   logic piece_takes, spread_valid, judged_take, judged_place, judged_bad;
   logic finds, found_done, found, early_done, early_found, starts, start_fails;
   slot_t found_slot, found_place, slot_q, from;
-  logic [Slots-1:0] early_named, ended, early_clear;
+  logic [Slots-1:0] ended;
+  // Of each place: its first bank has a message or a signal, its second a signal.
+  logic [1:0] early_banks, early_set;
+  logic [1:0][Slots-1:0] early_named, early_clear;
+  logic [Slots-1:0] new_q;  // The newest is the second bank's.
+  logic is_signal, to_bank, early_bank;
   key_t early_key;
   rl_collective_match #(
     .Width($bits(key_t)),
@@ -102,11 +107,12 @@ module rl_collective_take
   );
   rl_collective_match #(
     .Width($bits(key_t)),
-    .Places(Slots)
+    .Places(Slots),
+    .Banks(2)
   ) u_early (
     .clk_i,
     .rst_ni,
-    .set_i(judged_place && !forget_i),
+    .set_i(early_set),
     .place_i(from),
     .set_name_i(come_i.key),
     .clear_i(early_clear),
@@ -114,9 +120,16 @@ module rl_collective_take
     .find_i(state_q == Begins),
     .name_i(start_i.key),
     .done_o(early_done),
-    .found_o(early_found),
+    .found_o(early_banks),
     .found_place_o(found_place)
   );
+  assign early_found = early_banks != '0;
+  assign early_bank = !early_banks[0];
+  // A signal goes where none is, or else where the older one is, which is no more: two are under way at most. Before
+  // other messages all of their context have come, or are no more either.
+  assign is_signal = come_i.total == '0;
+  assign to_bank = is_signal && early_named[0][from] && (!early_named[1][from] || !new_q[from]);
+  assign early_set = judged_place && !forget_i ? 2'b01 << to_bank : '0;
   // A take that waits has its turn after each frame.
   logic turn_q, begins_take;
   assign begins_take = state_q == Idle && !piece_takes && start_valid_i && (turn_q || !come_valid_i);
@@ -152,13 +165,13 @@ module rl_collective_take
   // A place's message: its key, bytes in all, and those that have come.
   rl_lutram #(
     .Width($bits(key_t) + 2 * (EagerW + 1)),
-    .Depth(Slots)
+    .Depth(2 * Slots)
   ) u_places (
     .clk_i,
     .we_i(judged_place),
-    .waddr_i(from),
+    .waddr_i({to_bank, from}),
     .wdata_i({come_i.key, few_t'(come_i.total), few_t'(come_i.offset) + few_t'(come_i.length)}),
-    .raddr_i(state_q == Begins ? found_place : from),
+    .raddr_i(state_q == Begins ? {early_bank, found_place} : {1'b0, from}),
     .rdata_o({early_key, early_total, early_come})
   );
 
@@ -172,7 +185,7 @@ module rl_collective_take
   // Whole messages only, from their beginning on, one at a time: no more than a place has.
   assign fits_place = come_i.slot < Contexts && come_i.total <= Eager &&
       (begins_place ||
-       (early_named[from] && early_key == come_i.key && 32'(early_total) == come_i.total &&
+       (early_named[0][from] && early_key == come_i.key && 32'(early_total) == come_i.total &&
         32'(early_come) == come_i.offset)) && 33'(come_i.offset) + 33'(come_i.length) <= 33'(come_i.total);
   // What is being copied stays as it is.
   assign place_busy = copy_busy && copy_place == from;
@@ -408,8 +421,9 @@ module rl_collective_take
   assign come_next = starts ? (early_found ? 32'(early_come) : '0) : come + 32'(come_i.length);
   always_comb begin
     early_clear = forget_i ? '1 : '0;
-    if (starts && early_found) early_clear[found_place] = 1'b1;
-    if (judged_place && !forget_i) early_clear[from] = 1'b0;
+    if (starts && early_found) early_clear[early_bank][found_place] = 1'b1;
+    if (judged_place && !forget_i) early_clear[to_bank][from] = 1'b0;
+    if (judged_place && !is_signal) early_clear[1][from] = 1'b1;
   end
 
   rl_collective_copy #(
@@ -457,6 +471,7 @@ module rl_collective_take
       state_q <= Idle;
       turn_q <= 1'b0;
       life_q <= '0;
+      new_q <= '0;
     end else begin
       case (state_q)
         Idle:
@@ -473,6 +488,7 @@ module rl_collective_take
       endcase
       if (state_q == Begins) turn_q <= 1'b0;
       else if (come_valid_i && come_ready_o && last_i) turn_q <= 1'b1;
+      if (judged_place) new_q[from] <= to_bank;
       if (starts) life_q[start_i.slot] <= life_q[start_i.slot] + 1'b1;
     end
   end

@@ -9,7 +9,7 @@ from card_bench import Program, neighbour
 from golden_link import REDUCTIONS, Datatype, Op
 
 FAULTS = ["code", "pad", "long", "addr", "far", "port", "copy", "take", "put", "op", "type", "bits", "reduce", "many",
-          "overlap"]
+          "overlap", "wait"]
 END = (1 << 19) - 3  # Three bytes before the end of what programs may touch.
 SIZES = [0, 1, 8, 63, 64, 65, 200, 1407, 1408, 1409, 3000]
 
@@ -53,7 +53,8 @@ class Draw:
                     moves[1 - source].append(golden_link.take(tag, to, length, own[1 - source]))
             for side, some in zip(sides, moves):
                 random.shuffle(some)
-                side += [*some, golden_link.wait()]
+                # Nothing uses a place twice, so nothing has to wait for what is sent.
+                side += [*some, random.choice([golden_link.wait(), golden_link.wait_takes()])]
                 if random.random() < 0.4:
                     length = random.choice([1, 64, 777, 2500])
                     frm, to = self.area(length), self.area(length)
@@ -64,8 +65,25 @@ class Draw:
                     frm, to = self.area(count * kind.size), self.area(count * kind.size)
                     pair.areas.append((to, count * kind.size))
                     side.append(golden_link.reduce(op, kind, random.choice([frm, to]), to, count))
+            if random.random() < 0.6:
+                self.signals(sides, ports)
         pair.programs = [Program(side, group, number) for side in sides]
         return pair
+
+    @staticmethod
+    def signals(sides: list[list[bytes]], ports: list[int]) -> None:
+        """Signals one after the other over each cable, one way or both ways: as many as may be are under way, since who
+        gives them waits for none of its own."""
+        ways = [(port, random.choice([[0], [1], [0, 1]])) for port in ports]
+        for _ in range(random.randrange(2, 7)):
+            moves: list[list[bytes]] = [[], []]
+            for port, sources in ways:
+                own, tag = [port, neighbour(port)], random.getrandbits(16)
+                for source in sources:
+                    moves[1 - source].insert(0, golden_link.take(tag, 0, 0, own[1 - source]))
+                    moves[source].append(golden_link.put(tag, 0, 0, own[source]))
+            for side, some in zip(sides, moves):
+                side += [*some, golden_link.wait_takes()] if random.random() < 0.7 else some
 
     def apart(self, number: int) -> Pair:
         """A program that copies or reduces once, between ranges that lie anyhow: they are the same, share some bytes,
@@ -84,7 +102,9 @@ class Draw:
         """A pair of which the first program has a fault, or gets none of what it waits for."""
         pair = self.pair(ports, number)
         first, second = pair.programs
-        commands, at = list(first.commands), random.choice([0, len(first.commands)])
+        # All before the fault has ended, so that its report names nothing of it.
+        commands = [*first.commands, golden_link.wait()]
+        at = random.choice([0, len(commands)])
         pair.fault = fault
         length, place = random.choice([64, 20000]), self.area(20000)
         pair.areas.append((place, 20000))
@@ -101,6 +121,7 @@ class Draw:
             "reduce": [golden_link.reduce(Op.MAX, Datatype.F16, *random.choice([(place, END), (END, place)]), 2)],
             "overlap": [golden_link.copy(place + 9, place + 9 + random.choice([-8, -1, 1, 8, 63]), 64)],
             "many": [reduction[:4] + (1 << 26 | 1).to_bytes(4, "big") + reduction[8:]],
+            "wait": [bytes([3, 2]) + bytes(30)],
             "pad": [put[:31] + b"\1"],
             "long": [put[:4] + (1 << 30).to_bytes(4, "big") + put[8:]],
             "addr": [golden_link.put(7, (1 << 19) - length + 1, length, ports[0])],

@@ -22,9 +22,9 @@ HERE = Path(__file__).parent
 SEEDS = int(os.environ.get("CARD_SEEDS", "5"))
 LINKS = [int(links) for links in os.environ.get("CARD_LINKS", "2").split()]
 WIDTHS = [int(width) for width in os.environ.get("CARD_WIDTHS", "64").split()]
-FAILED = 8  # The kind of a frame.
+DATA, FAILED = 1, 8  # Kinds of frames.
 TIMEOUT, LINK_DEAD, RESTARTED, PEER_FAILED, BAD_COMMAND, BAD_ADDRESS, MEMORY_FAILED, MISMATCH = range(1, 9)
-USED = 160 << 10  # Bytes of memory behind the programs that a run uses and compares.
+USED = 224 << 10  # Bytes of memory behind the programs that a run uses and compares.
 
 
 def links_of(dut):
@@ -181,6 +181,55 @@ async def what_a_program_waits_for_is_in_its_report(dut):
     spoilt = [Program([good[:1] + bytes([op]) + kind.to_bytes(2, "big") + good[4:]], group, 6) for op, kind in pairs]
     for program in spoilt:
         assert await card.run([program]) == model.run([program]) == [Report(BAD_COMMAND, 0, 0, 0, 0)], program
+    await card.healthy()
+
+
+@cocotb.test()
+async def a_wait_for_takes_alone_goes_on_while_it_sends(dut):
+    card, model = await both(dut)
+    at, group, last = DATA_AT, 78, links_of(dut)
+    # Nobody takes at the other end.
+    for number, (wait, command) in enumerate([(golden_link.wait(), 1), (golden_link.wait_takes(), 3)]):
+        commands = [golden_link.put(1, at, 64, 1), wait, golden_link.copy(at, at + 256, 64)]
+        program = Program(commands, group, number, 200)
+        assert await card.run([program]) == model.run([program]) == [Report(TIMEOUT, 0, command, 0, 1 << 1)]
+    assert not differences(await card.read(DATA_AT, USED), model.memory())
+    # It waits for all that it takes.
+    commands = [golden_link.take(1, at + 512, 64, last), golden_link.wait_takes(), golden_link.wait()]
+    take = Program(commands, group, 9, 200)
+    assert await card.run([take]) == model.run([take]) == [Report(TIMEOUT, 0, 1, 1 << last, 0)]
+    await card.healthy()
+
+
+@cocotb.test()
+async def two_signals_are_under_way_and_come_in_their_order(dut):
+    """Nobody takes them yet: both are kept, a third one waits, and so does a message of bytes."""
+    card, model = await both(dut)
+    signal, take, wait = golden_link.put, golden_link.take, golden_link.wait()
+    third = [signal(tag, 0, 0, 1) for tag in (1, 2, 3)]
+    bytes_behind = [signal(1, 0, 0, 1), golden_link.put(2, DATA_AT, 8, 1)]
+    signal_behind = [golden_link.put(1, DATA_AT, 8, 1), signal(2, 0, 0, 1)]
+    for number, (commands, stops) in enumerate([(third, 2), (bytes_behind, 1), (signal_behind, 1)]):
+        program = Program(commands, 70, number, 200)
+        assert await card.run([program]) == model.run([program]) == [Report(TIMEOUT, 0, stops, 0, 1 << 1)]
+    # Those that nobody took are out of the way. The receiver takes them in any order, early ones and others.
+    for number, tags in enumerate([(1, 2, 3, 4), (2, 1, 3, 4), (2, 1, 4, 3)]):
+        sends = Program([signal(tag, 0, 0, 1) for tag in (1, 2, 3, 4)] + [wait], 71, number)
+        takes = Program([golden_link.copy(DATA_AT, DATA_AT + 8192, 3000)] * (number != 0)
+                        + [take(tag, 0, 0, 2) for tag in tags] + [wait], 71, number)
+        got = await card.run([sends, takes])
+        assert got == model.run([sends, takes]) == [Report(0, 0, len(p.commands), 0, 0) for p in (sends, takes)]
+    # Both wait behind another program's frames, and the first signal is the first to leave.
+    puts = [[golden_link.put(7, DATA_AT, 16000, 1)], [signal(8, 0, 0, 1), signal(9, 0, 0, 1)]]
+    slots = [await card.begin(Program(some, 72, number, 200), held=True) for number, some in enumerate(puts)]
+    for slot in slots:
+        dut.go_i.value = 1 << slot
+        await card.cycles(1)
+        dut.go_i.value = 0
+        await card.cycles(20)
+    heads = [head for head, _ in map(golden_link.parse, await card.frames(1, 3000)) if head.kind == DATA]
+    assert [head.tag for head in heads if head.number == 1] == [8, 9] and len(heads) > 5
+    await card.ended(slots)
     await card.healthy()
 
 

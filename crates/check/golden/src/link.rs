@@ -185,8 +185,8 @@ pub(crate) fn reduced(op: u8, datatype: u8, left: &[u8], right: &[u8]) -> Result
     Ok(results)
 }
 
-/// A command's 32 bytes: 1 put, 2 take, 3 wait, 4 copy (to `addr`, from `from`), 5 reduction of the same, whose
-/// operation is `port`, whose datatype `tag`.
+/// A command's 32 bytes: 1 put, 2 take, 3 wait (with `port` 1 for takes alone), 4 copy (to `addr`, from `from`), 5
+/// reduction of the same, whose operation is `port`, whose datatype `tag`.
 pub(crate) fn command(
     code: u8,
     port: Port,
@@ -198,6 +198,7 @@ pub(crate) fn command(
     let command = match code {
         1 => Command::Put { link: port, tag, addr, length },
         2 => Command::Take { link: port, tag, addr, length },
+        3 if port == 1 => Command::WaitTakes,
         3 => Command::Wait,
         4 => Command::Copy { from, to: addr, length },
         5 => {

@@ -24,7 +24,7 @@ pub(crate) struct Ends {
 }
 
 /// A message that one end has begun: tag, bytes and time.
-type Begun = Option<(u16, u32, u64)>;
+type Begun = (u16, u32, u64);
 
 /// Runs a program on each rank, all from time 0 on, and says when the last of them has what it gets, in picoseconds.
 ///
@@ -106,10 +106,14 @@ struct Rank {
     rooms: Vec<u64>,
     /// When the commands that are here were begun to be read.
     reads: u64,
-    /// Messages that it has begun and whose other end has not.
+    /// Messages that it has begun and whose other end has not,
     open: usize,
-    /// When all is done that it has begun since its last wait.
+    /// and those of them that it takes.
+    takes: usize,
+    /// When all is done that it has begun since its last wait,
     done: u64,
+    /// and when all that it takes is.
+    taken: u64,
     /// When it has the last bytes for it.
     got: u64,
 }
@@ -121,10 +125,10 @@ impl Rank {
         if nth == 0 && self.rooms.len() == group {
             self.rooms.push(self.now);
             let ahead = fetch.room / fetch.at_once - 1;
-            // One is read after the other.
-            let whole = fetch.read_ps + fetch.at_once as u64 * fetch.command_ps;
+            // Words of one come behind those of the other.
+            let words = fetch.at_once as u64 * fetch.command_ps;
             self.reads =
-                self.rooms[group.saturating_sub(ahead)].max(if group > ahead + 1 { self.reads + whole } else { 0 });
+                self.rooms[group.saturating_sub(ahead)].max(if group > ahead + 1 { self.reads + words } else { 0 });
         }
         if self.command >= fetch.room {
             self.now = self.now.max(self.reads + fetch.read_ps + (nth as u64 + 1) * fetch.command_ps);
@@ -135,10 +139,21 @@ impl Rank {
 /// One direction of a link.
 #[derive(Debug, Clone, Default)]
 struct Link {
-    put: Begun,
-    take: Begun,
-    /// When both ends are done with their last message.
-    done: [u64; 2],
+    /// What is put, and when the sender knows that it has come, of messages that both ends have begun.
+    puts: Vec<(Begun, Option<u64>)>,
+    take: Option<Begun>,
+    /// When the receiver has its last message.
+    came: u64,
+}
+
+impl Link {
+    /// When the next message of so many bytes may begin, if that is known: not while another is under way, but a signal
+    /// beside one signal.
+    fn is_free(&self, length: u32) -> Option<u64> {
+        let is_signal = |nth: usize| self.puts.iter().rev().nth(nth).is_some_and(|((_, bytes, _), _)| *bytes == 0);
+        let spared = usize::from(length == 0 && is_signal(0));
+        self.puts.iter().rev().nth(spared).map_or(Some(0), |(_, told)| *told)
+    }
 }
 
 struct Run<'a> {
@@ -165,12 +180,10 @@ impl Run<'_> {
                 Command::Put { link, tag, length, .. } => {
                     let to = peer(link)?;
                     let (at, of) = (&mut self.ranks[rank], &mut self.links[rank][to]);
-                    if of.put.is_some() {
-                        return Ok(());
-                    }
-                    at.now = at.now.max(of.done[0]);
+                    let Some(free) = of.is_free(length) else { return Ok(()) };
+                    at.now = at.now.max(free);
                     at.open += 1;
-                    of.put = Some((tag, length, at.now));
+                    of.puts.push(((tag, length, at.now), None));
                     self.meet(rank, to, ready);
                 }
                 Command::Take { link, tag, length, .. } => {
@@ -179,8 +192,9 @@ impl Run<'_> {
                     if of.take.is_some() {
                         return Ok(());
                     }
-                    at.now = at.now.max(of.done[1]);
+                    at.now = at.now.max(of.came);
                     at.open += 1;
+                    at.takes += 1;
                     of.take = Some((tag, length, at.now));
                     self.meet(from, rank, ready);
                 }
@@ -189,6 +203,12 @@ impl Run<'_> {
                     let at = &mut self.ranks[rank];
                     at.got = at.got.max(at.now);
                     at.now = at.now.max(at.done);
+                }
+                Command::WaitTakes if self.ranks[rank].takes > 0 => return Ok(()),
+                Command::WaitTakes => {
+                    let at = &mut self.ranks[rank];
+                    at.got = at.got.max(at.now);
+                    at.now = at.now.max(at.taken);
                 }
                 Command::Copy { .. } | Command::Reduce { .. } => {
                     let reduces = matches!(command, Command::Reduce { .. });
@@ -208,20 +228,22 @@ impl Run<'_> {
     /// Both ends have begun a message: from then on its times are known.
     fn meet(&mut self, from: usize, to: usize, ready: &mut Vec<usize>) {
         let link = &self.links[from][to];
-        let (Some((tag, length, put)), Some((taken, _, take))) = (link.put, link.take) else { return };
-        if tag != taken {
-            return;
-        }
+        let Some((taken, _, take)) = link.take else { return };
+        let is_it = |((tag, ..), told): &(Begun, Option<u64>)| *tag == taken && told.is_none();
+        let Some(at) = link.puts.iter().position(is_it) else { return };
+        let (_, length, put) = link.puts[at].0;
         let (came, told) = self.move_message((from, to), u64::from(length), put, take);
         let link = &mut self.links[from][to];
-        link.done = [told, came];
-        (link.put, link.take) = (None, None);
+        (link.puts[at].1, link.take, link.came) = (Some(told), None, came);
         for (rank, done) in [(from, told), (to, came)] {
             self.ranks[rank].open -= 1;
             self.ranks[rank].done = self.ranks[rank].done.max(done);
             ready.push(rank);
         }
-        self.ranks[to].got = self.ranks[to].got.max(came);
+        let at = &mut self.ranks[to];
+        at.takes -= 1;
+        at.taken = at.taken.max(came);
+        at.got = at.got.max(came);
     }
 
     /// When a message has come that was put and taken at these times, and when its sender knows.
@@ -334,6 +356,15 @@ mod tests {
 
     #[test]
     fn who_waits_goes_on_when_both_ends_are_done() {
+        // Signals go out beside the one before, but not beside two, and come in their order.
+        let signals = |n: u16| {
+            let puts: Vec<_> = (0..n).map(|tag| put(1, tag, 0)).collect();
+            let takes: Vec<_> = (0..n).map(|tag| take(2, tag, 0)).collect();
+            [[puts, vec![Command::WaitTakes]].concat(), [takes, vec![Command::WaitTakes]].concat()]
+        };
+        let answered = Timing { signals_are_answered: true, ..ROUND };
+        let ends = |n| ends(&answered, &line(2), &signals(n), &[0; 2], &mut at_once).unwrap().ranks_ps;
+        assert_eq!([ends(1), ends(2), ends(3)], [[100, 50], [100, 50], [200, 150]]);
         // The second message over a link goes out when the sender knows that the first has come.
         let two = [
             vec![put(1, 0, 500), put(1, 1, 500), Command::Wait],
@@ -361,7 +392,7 @@ mod tests {
         let timing = Timing { fetch, command_ps: 1, ..ROUND };
         let one = Group::new(vec![vec![None]]);
         let end = |count| ends(&timing, &one, &[vec![Command::Wait; count]], &[0], &mut at_once).unwrap().ranks_ps[0];
-        assert_eq!([1, 2, 3, 4].map(end), [1, 2, 1 + 110 + 1, 1 + 110 + 110 + 1]);
+        assert_eq!([1, 2, 3, 4].map(end), [1, 2, 1 + 110 + 1, 1 + 110 + 10 + 1]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::group::Group;
+use crate::message::may_go;
 use crate::program::Command;
 
 /// What is wrong with programs.
@@ -58,7 +59,7 @@ pub enum ProgramError {
 }
 
 /// A message that one end has begun: tag and length.
-type Begun = Option<(u16, u32)>;
+type Begun = (u16, u32);
 
 /// Checks one program for each rank.
 ///
@@ -74,7 +75,7 @@ pub fn check(group: &Group, programs: &[Vec<Command>]) -> Result<(), ProgramErro
         group,
         programs,
         at: vec![0; size],
-        puts: vec![vec![None; size]; size],
+        puts: vec![vec![Vec::new(); size]; size],
         takes: vec![vec![None; size]; size],
         in_use: vec![Vec::new(); size],
     };
@@ -90,10 +91,19 @@ struct Check<'a> {
     programs: &'a [Vec<Command>],
     at: Vec<usize>,
     /// By sender and receiver.
-    puts: Vec<Vec<Begun>>,
-    takes: Vec<Vec<Begun>>,
-    /// By rank: bytes that messages under way use, and whether they come there.
-    in_use: Vec<Vec<(Range<u64>, bool)>>,
+    puts: Vec<Vec<Vec<Begun>>>,
+    takes: Vec<Vec<Option<Begun>>>,
+    /// By rank: bytes that messages under way use.
+    in_use: Vec<Vec<InUse>>,
+}
+
+/// Bytes that a message uses from its command on until a wait.
+#[derive(Debug, Clone)]
+struct InUse {
+    bytes: Range<u64>,
+    /// They come there; else they go from there to this rank.
+    comes: bool,
+    other: usize,
 }
 
 impl Check<'_> {
@@ -106,11 +116,14 @@ impl Check<'_> {
             match command {
                 Command::Put { link, tag, addr, length } => {
                     let to = self.peer(rank, link)?;
-                    if self.puts[rank][to].is_some() {
+                    if !may_go(length, self.puts[rank][to].iter().map(|put| put.1)) {
                         return Ok(());
                     }
-                    self.uses(rank, addr, length.into(), false, true)?;
-                    self.puts[rank][to] = Some((tag, length));
+                    // The last message of bytes there is done.
+                    self.in_use[rank].retain(|of| of.comes || of.other != to);
+                    self.uses(rank, addr, length.into(), false)?;
+                    self.begins(rank, to, addr, length, false);
+                    self.puts[rank][to].push((tag, length));
                     self.meet(rank, to, ready)?;
                 }
                 Command::Take { link, tag, addr, length } => {
@@ -118,17 +131,20 @@ impl Check<'_> {
                     if self.takes[from][rank].is_some() {
                         return Ok(());
                     }
-                    self.uses(rank, addr, length.into(), true, true)?;
+                    self.uses(rank, addr, length.into(), true)?;
+                    self.begins(rank, from, addr, length, true);
                     self.takes[from][rank] = Some((tag, length));
                     self.meet(from, rank, ready)?;
                 }
                 Command::Wait if self.other(rank).is_some() => return Ok(()),
                 Command::Wait => self.in_use[rank].clear(),
+                Command::WaitTakes if self.takes.iter().any(|of| of[rank].is_some()) => return Ok(()),
+                Command::WaitTakes => self.in_use[rank].retain(|of| !of.comes),
                 Command::Copy { from, to, .. } | Command::Reduce { from, to, .. } => {
-                    self.uses(rank, from, command.bytes(), false, false)?;
-                    self.uses(rank, to, command.bytes(), true, false)?;
+                    self.uses(rank, from, command.bytes(), false)?;
+                    self.uses(rank, to, command.bytes(), true)?;
                 }
-                Command::Survey { to } => self.uses(rank, to, command.bytes(), true, false)?,
+                Command::Survey { to } => self.uses(rank, to, command.bytes(), true)?,
             }
             self.at[rank] += 1;
         }
@@ -141,37 +157,36 @@ impl Check<'_> {
 
     /// Both ends have begun a message: it is done, if it is the same.
     fn meet(&mut self, from: usize, to: usize, ready: &mut Vec<usize>) -> Result<(), ProgramError> {
-        let (Some(put), Some(take)) = (self.puts[from][to], self.takes[from][to]) else { return Ok(()) };
-        if put.0 != take.0 {
-            return Ok(());
-        }
-        if put.1 != take.1 {
+        let Some(take) = self.takes[from][to] else { return Ok(()) };
+        let Some(at) = self.puts[from][to].iter().position(|put| put.0 == take.0) else { return Ok(()) };
+        if self.puts[from][to].remove(at).1 != take.1 {
             return Err(ProgramError::Length { rank: to, other: from });
         }
-        (self.puts[from][to], self.takes[from][to]) = (None, None);
+        self.takes[from][to] = None;
         ready.extend([from, to]);
         Ok(())
     }
 
-    /// A command uses bytes until the next wait: it or what it begins. Nothing else may change them, or read what it
-    /// changes.
-    fn uses(&mut self, rank: usize, addr: u64, length: u64, changes: bool, stays: bool) -> Result<(), ProgramError> {
+    /// A command uses bytes: nothing else may change them, or read what it changes.
+    fn uses(&self, rank: usize, addr: u64, length: u64, changes: bool) -> Result<(), ProgramError> {
         let bytes = addr..addr.saturating_add(length);
-        let clash = |(other, is_changed): &(Range<u64>, bool)| {
-            (changes || *is_changed) && other.start < bytes.end && bytes.start < other.end
-        };
+        let clash = |of: &InUse| (changes || of.comes) && of.bytes.start < bytes.end && bytes.start < of.bytes.end;
         if length > 0 && self.in_use[rank].iter().any(clash) {
             return Err(ProgramError::InUse { rank, command: self.at[rank] });
-        }
-        if stays && length > 0 {
-            self.in_use[rank].push((bytes, changes));
         }
         Ok(())
     }
 
+    /// A message begins to use bytes.
+    fn begins(&mut self, rank: usize, other: usize, addr: u64, length: u32, comes: bool) {
+        if length > 0 {
+            self.in_use[rank].push(InUse { bytes: addr..addr.saturating_add(length.into()), comes, other });
+        }
+    }
+
     /// A rank with which this one has a message under way.
     fn other(&self, rank: usize) -> Option<usize> {
-        let is_with = |other: &usize| self.puts[rank][*other].is_some() || self.takes[*other][rank].is_some();
+        let is_with = |other: &usize| !self.puts[rank][*other].is_empty() || self.takes[*other][rank].is_some();
         (0..self.at.len()).find(is_with)
     }
 
@@ -211,6 +226,17 @@ mod tests {
         assert_eq!(pair(&[put(0, 0), take(0, 8), wait], &[put(0, 0), take(0, 8), wait]), Ok(()));
         let circle = pair(&[put(0, 0), wait, take(0, 8), wait], &[put(0, 0), wait, take(0, 8), wait]);
         assert_eq!(circle, Err(ProgramError::Waits { rank: 0, command: 1, other: 1 }));
+        let signal = |tag| Command::Put { link: 1, tag, addr: 0, length: 0 };
+        let heard = |tag| Command::Take { link: 1, tag, addr: 0, length: 0 };
+        let ahead = [signal(0), signal(1), heard(0), wait];
+        assert_eq!(pair(&ahead, &[signal(0), wait, heard(0), heard(1), wait]), Ok(()), "two signals are under way");
+        assert_eq!(pair(&[signal(0), signal(1), wait], &[heard(1), heard(0), wait]), Ok(()));
+        let three = pair(&[signal(0), signal(1), signal(2), heard(0), wait], &[signal(0), wait, heard(0)]);
+        assert_eq!(three, Err(ProgramError::Waits { rank: 0, command: 2, other: 1 }), "and three are not");
+        for (first, second) in [(put(0, 0), signal(1)), (signal(0), put(1, 0))] {
+            let bytes = pair(&[first, second, heard(2), wait], &[signal(2), wait]);
+            assert_eq!(bytes, Err(ProgramError::Waits { rank: 0, command: 1, other: 1 }), "nor is one of bytes");
+        }
         let crossed = pair(&[put(0, 0), put(1, 0), wait], &[take(1, 0), take(0, 8), wait]);
         assert_eq!(crossed, Err(ProgramError::Waits { rank: 0, command: 1, other: 1 }));
         assert!(pair(&[put(0, 0)], &[]).is_err(), "nobody takes it");
@@ -234,6 +260,13 @@ mod tests {
         assert!(pair(&[put(0, 0), copy(0, 8), wait], &partner).is_ok(), "two may read");
         assert!(pair(&[put(0, 0), copy(16, 7), wait], &partner).is_err(), "what is sent may not change");
         assert!(pair(&[put(0, 0), wait, copy(16, 7)], &partner).is_ok());
+        // A wait for takes alone leaves what is sent under way, until the next message over that link.
+        let goes_on = [put(0, 0), Command::WaitTakes, copy(16, 7), wait];
+        assert_eq!(pair(&goes_on, &partner), Err(ProgramError::InUse { rank: 0, command: 2 }));
+        let again = [put(0, 0), Command::WaitTakes, put(1, 32), copy(16, 7), wait];
+        assert!(pair(&again, &[take(0, 0), take(1, 8), wait]).is_ok());
+        let both = [put(0, 0), take(1, 32), Command::WaitTakes, copy(32, 64), wait];
+        assert!(pair(&both, &[take(0, 0), put(1, 16), wait]).is_ok(), "what it takes is here");
         let in_part = pair(&[put(0, 0), wait, copy(16, 9)], &partner);
         assert_eq!(in_part, Err(ProgramError::Overlap { rank: 0, command: 2 }));
         assert!(pair(&[put(0, 0), wait, copy(16, 8), copy(8, 8)], &partner).is_ok(), "they touch, or are the same");

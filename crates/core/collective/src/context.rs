@@ -2,7 +2,7 @@
 
 use rackloom_node::{Duration, Instant, Port};
 
-use crate::message::Key;
+use crate::message::{Key, may_go};
 use crate::program::{COMMAND_BYTES, Command};
 use crate::report::{Cause, Report};
 
@@ -34,6 +34,7 @@ pub(crate) struct Context {
     pub(crate) done: u64,
     /// When the survey under way ends.
     pub(crate) survey: Option<Instant>,
+    /// In the order in which they were begun, in which those of a link go.
     pub(crate) puts: Vec<Put>,
     pub(crate) takes: Vec<Take>,
     /// The links that it has used, whose cards learn of its failure.
@@ -113,10 +114,13 @@ impl Context {
         self.is_ready = true;
     }
 
-    /// Whether a command's bytes may be in flight where another's go: the same link takes one message at a time.
+    /// Whether a message has to wait for those that are under way: a link takes one at a time each way, and to send two
+    /// if neither has bytes.
     pub(crate) fn is_busy(&self, command: &Command) -> bool {
         match command {
-            Command::Put { link, .. } => self.puts.iter().any(|p| p.link == *link),
+            Command::Put { link, length, .. } => {
+                !may_go(*length, self.puts.iter().filter(|p| p.link == *link).map(|p| p.length))
+            }
             Command::Take { link, .. } => self.takes.iter().any(|t| t.link == *link),
             _ => false,
         }

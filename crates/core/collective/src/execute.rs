@@ -90,7 +90,7 @@ impl Sequencer {
                 self.heed_failure(at, context)?;
                 let mut take = Take { link, key: context.key(tag), addr, length, come: 0 };
                 let link = &mut self.links[at];
-                let early = link.early.iter_mut().find_map(|e| e.data.take_if(|d| d.key == take.key));
+                let early = link.early.iter_mut().find_map(|e| e.take(take.key));
                 if let Some(data) = early {
                     if data.total != length {
                         return Err((Cause::Mismatch, take.link));
@@ -108,7 +108,8 @@ impl Sequencer {
                 context.takes.push(take);
                 Ok(Step::Done)
             }
-            Command::Wait => Ok(if context.is_quiet() { Step::Done } else { Step::Waits }),
+            Command::Wait if !self.has_weak_waits() => Ok(if context.is_quiet() { Step::Done } else { Step::Waits }),
+            Command::Wait | Command::WaitTakes => Ok(if context.takes.is_empty() { Step::Done } else { Step::Waits }),
             Command::Copy { from, to, length } => {
                 check(from, length.into())?;
                 check(to, length.into())?;
@@ -185,6 +186,17 @@ impl Sequencer {
     #[cfg(feature = "planted-bugs")]
     fn loses_ready(&self) -> bool {
         self.planted == Some(crate::PlantedBug::LostReady)
+    }
+
+    #[cfg(feature = "planted-bugs")]
+    fn has_weak_waits(&self) -> bool {
+        self.planted == Some(crate::PlantedBug::WeakWait)
+    }
+
+    #[cfg(not(feature = "planted-bugs"))]
+    #[allow(clippy::unused_self)]
+    const fn has_weak_waits(&self) -> bool {
+        false
     }
 
     #[cfg(not(feature = "planted-bugs"))]

@@ -33,6 +33,7 @@ mod receive;
 mod report;
 mod schedule;
 mod sequencer;
+mod waits;
 
 pub use check::{ProgramError, check};
 pub use config::{PATIENCE_LIVE_S, SequencerConfig};

@@ -9,7 +9,7 @@ use rackloom_wire::link::{CONTEXTS, EAGER, Kind, Neighbour};
 use rackloom_wire::{IntoBytes, MacAddr};
 
 use crate::config::SequencerConfig;
-use crate::message::{Key, Message};
+use crate::message::{Key, Message, SIGNALS_MAX};
 
 /// One link of a card.
 #[derive(Debug)]
@@ -37,8 +37,9 @@ pub(crate) struct Link {
 /// What a context of the neighbour has said that waits for a command.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
-    /// The beginning of a message, at most [`EAGER`] bytes: the newest, since a context sends one at a time.
-    pub(crate) data: Option<EarlyData>,
+    /// The beginning of a message, at most [`EAGER`] bytes, or up to two signals: the newest, since a context has no
+    /// more under way. The older one is first.
+    pub(crate) messages: Vec<EarlyData>,
     /// It awaits this message.
     pub(crate) ready: Option<Key>,
     /// Its program of this operation has failed.
@@ -50,6 +51,25 @@ pub(crate) struct EarlyData {
     pub(crate) key: Key,
     pub(crate) total: u32,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl EarlyData {
+    /// None of its bytes is here yet.
+    fn of(message: &Message) -> Self {
+        Self { key: message.key, total: message.total, bytes: Vec::with_capacity(message.total as usize) }
+    }
+
+    const fn is_signal(&self) -> bool {
+        self.total == 0
+    }
+}
+
+impl Early {
+    /// Takes out the message of this key.
+    pub(crate) fn take(&mut self, key: Key) -> Option<EarlyData> {
+        let at = self.messages.iter().position(|data| data.key == key)?;
+        Some(self.messages.remove(at))
+    }
 }
 
 /// Words that wait to be sent on a link, at most. Programs wait for room.
@@ -137,10 +157,16 @@ impl Link {
             return false;
         }
         if message.offset == 0 {
-            let bytes = Vec::with_capacity(message.total as usize);
-            early.data = Some(EarlyData { key: message.key, total: message.total, bytes });
+            let begun = EarlyData::of(message);
+            // What more of its context is here is no more under way.
+            if !begun.is_signal() {
+                early.messages.clear();
+            } else if early.messages.len() == SIGNALS_MAX {
+                early.messages.remove(0);
+            }
+            early.messages.push(begun);
         }
-        match &mut early.data {
+        match early.messages.last_mut() {
             Some(data)
                 if data.key == message.key
                     && data.total == message.total
@@ -151,7 +177,7 @@ impl Link {
                 true
             }
             _ => {
-                early.data = None;
+                early.messages.pop();
                 false
             }
         }
@@ -159,7 +185,7 @@ impl Link {
 
     /// Bytes that it holds for commands to come.
     pub(crate) fn bytes(&self) -> usize {
-        self.early.iter().filter_map(|early| Some(early.data.as_ref()?.bytes.capacity())).sum()
+        self.early.iter().flat_map(|early| &early.messages).map(|data| data.bytes.capacity()).sum()
     }
 
     /// # Panics
@@ -167,8 +193,11 @@ impl Link {
     pub(crate) fn check_invariants(&self) {
         self.connection.check_invariants();
         assert!(self.words.len() <= WORDS_MAX);
-        for data in self.early.iter().filter_map(|early| early.data.as_ref()) {
-            assert!(data.bytes.len() <= data.total as usize && data.total <= EAGER);
+        for early in &self.early {
+            let is_kept = |data: &EarlyData| data.bytes.len() <= data.total as usize && data.total <= EAGER;
+            assert!(early.messages.iter().all(is_kept) && early.messages.len() <= SIGNALS_MAX);
+            // Of bytes there is one place.
+            assert!(early.messages.iter().filter(|data| !data.is_signal()).count() <= 1);
         }
     }
 }

@@ -20,6 +20,17 @@ impl Key {
     }
 }
 
+/// Signals, which are messages without bytes, that a program has under way over a link, at most. Two keep cards
+/// together that do barriers one after the other: who came last gives its second one before the first is answered.
+pub(crate) const SIGNALS_MAX: usize = 2;
+
+/// Whether a message of so many bytes may go over a link while its program has messages of these lengths under way
+/// there: one at a time, or two signals.
+pub(crate) fn may_go(length: u32, mut under_way: impl Iterator<Item = u32> + Clone) -> bool {
+    let are_signals = length == 0 && under_way.clone().all(|length| length == 0);
+    under_way.nth(if are_signals { SIGNALS_MAX - 1 } else { 0 }).is_none()
+}
+
 /// A numbered payload of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {

@@ -9,6 +9,7 @@ use crate::operation::{Buffers, Kind, Operation};
 use crate::phase::{Local, Place};
 use crate::program::{COMMANDS_MAX, Command, MESSAGE_MAX};
 use crate::schedule::{Schedule, schedule};
+use crate::waits::relax;
 
 /// Bytes that a link could move while a round begins, as long as nobody has measured it: a round costs as much as so
 /// many bytes. It decides where more rounds of shorter messages are better.
@@ -247,10 +248,11 @@ impl<'a> Plan<'a> {
             let then = &self.way.phases[i].then;
             beside.iter().chain(then).for_each(|(rank, local)| programs[*rank].push(self.local(local, at)));
         }
+        programs.iter_mut().for_each(|program| relax(program));
         programs
     }
 
-    /// What ranks do in one round: all begin to take, begin to put, and wait.
+    /// What ranks do in one round: all begin to take, begin to put, and wait for all.
     fn round(
         &self,
         programs: &mut [Vec<Command>],

@@ -9,4 +9,8 @@ pub enum PlantedBug {
     EarlyCompletion,
     /// The word that a long message may come is never sent.
     LostReady,
+    /// A wait is never for what is sent.
+    WeakWait,
+    /// Of two signals that come before their takes the second one pushes out the first.
+    LostSignal,
 }

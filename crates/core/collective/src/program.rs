@@ -11,7 +11,8 @@ pub enum Command {
         link: u8,
         /// Which message of the operation between the two cards.
         tag: u16,
-        /// Where the bytes are. They must stay as they are until the next [`Wait`](Self::Wait).
+        /// Where the bytes are. They must stay as they are until the next [`Wait`](Self::Wait), or the next put over
+        /// this link.
         addr: u64,
         /// How many there are; none is a signal.
         length: u32,
@@ -29,6 +30,8 @@ pub enum Command {
     },
     /// Waits until all that was begun is done: what was sent has come, and what was awaited is here.
     Wait,
+    /// Waits until what was awaited is here. What was sent may still be under way.
+    WaitTakes,
     /// Copies bytes. Both ranges are the same, or they do not overlap.
     Copy {
         /// From here.
@@ -76,6 +79,7 @@ impl Command {
             Self::Put { link, tag, addr, length } => (1, link, tag, length, addr, 0),
             Self::Take { link, tag, addr, length } => (2, link, tag, length, addr, 0),
             Self::Wait => (3, 0, 0, 0, 0, 0),
+            Self::WaitTakes => (3, 1, 0, 0, 0, 0),
             Self::Copy { from, to, length } => (4, 0, 0, length, from, to),
             Self::Reduce { op, datatype, from, to, count } => (5, op as u8, datatype as u16, count, from, to),
             Self::Survey { to } => (6, 0, 0, 0, 0, to),
@@ -99,6 +103,7 @@ impl Command {
         let command = match code {
             1 => Self::Put { link: small, tag: half, addr: a, length },
             2 => Self::Take { link: small, tag: half, addr: a, length },
+            3 if small == 1 => Self::WaitTakes,
             3 => Self::Wait,
             4 => Self::Copy { from: a, to: b, length },
             5 => {
@@ -120,7 +125,7 @@ impl Command {
             Self::Put { length, .. } | Self::Take { length, .. } | Self::Copy { length, .. } => *length as u64,
             Self::Reduce { datatype, count, .. } => *count as u64 * datatype.size(),
             Self::Survey { .. } => SURVEY_BYTES,
-            Self::Wait => 0,
+            Self::Wait | Self::WaitTakes => 0,
         }
     }
 
@@ -146,6 +151,7 @@ mod tests {
             Command::Put { link: 3, tag: 515, addr: 0x1_0000_0000, length: 7 },
             Command::Take { link: 63, tag: 1, addr: 1 << 20, length: 256 << 20 },
             Command::Wait,
+            Command::WaitTakes,
             Command::Copy { from: 1, to: 2, length: 3 },
             Command::Reduce { op: Op::Max, datatype: Datatype::F64, from: 1, to: 2, count: 3 },
             Command::Survey { to: 9 },
@@ -162,7 +168,7 @@ mod tests {
         assert_eq!(Command::decode(&long.encode()), None);
         let wide = Command::Reduce { op: Op::Sum, datatype: Datatype::I64, from: 0, to: 0, count: 1 << 30 };
         assert_eq!(Command::decode(&wide.encode()), None);
-        let mut floats = commands[4].encode();
+        let mut floats = commands[5].encode();
         floats[1] = Op::And as u8;
         assert_eq!(Command::decode(&floats), None, "no bits of floats");
     }

@@ -77,7 +77,7 @@ impl Sequencer {
             Kind::LinkDone => self.contexts.iter_mut().flatten().any(|context| {
                 let Some(i) = context.puts.iter().position(|p| p.link == port && p.key == key) else { return false };
                 if context.puts[i].is_sent && context.puts[i].length == message.total {
-                    context.puts.swap_remove(i);
+                    context.puts.remove(i);
                     context.is_ready = true;
                 } else {
                     context.fail(Cause::Protocol, port);
@@ -118,6 +118,10 @@ impl Sequencer {
                 })
         };
         let Some(context) = self.contexts.iter_mut().flatten().find(|c| is_it(c)) else {
+            #[cfg(feature = "planted-bugs")]
+            if planted == Some(crate::PlantedBug::LostSignal) {
+                self.links[at].early[usize::from(message.slot)].messages.retain(|kept| kept.total > 0);
+            }
             return self.links[at].keep(message);
         };
         let i = context.takes.iter().position(|t| t.link == port).expect("it takes this message");

@@ -11,7 +11,7 @@ use crate::context::{Context, Start};
 use crate::counters::LinkCounters;
 use crate::link::Link;
 use crate::memory::Memory;
-use crate::message::{Message, encode};
+use crate::message::{Message, SIGNALS_MAX, encode};
 use crate::program::COMMANDS_MAX;
 use crate::report::{Cause, Report};
 
@@ -322,7 +322,11 @@ impl Sequencer {
     pub fn check_invariants(&self) {
         self.links.iter().for_each(Link::check_invariants);
         for context in self.contexts.iter().flatten() {
-            assert!(context.puts.len() <= self.links.len() && context.takes.len() <= self.links.len());
+            assert!(context.takes.len() <= self.links.len());
+            for link in &self.links {
+                let of_link = || context.puts.iter().filter(|p| p.link == link.port);
+                assert!(of_link().count() <= if of_link().any(|p| p.length > 0) { 1 } else { SIGNALS_MAX });
+            }
             assert!(context.puts.iter().all(|p| p.sent <= p.length));
             assert!(context.takes.iter().all(|t| t.come <= t.length));
             assert!(context.at <= context.start.commands);

@@ -26,9 +26,9 @@ pub(crate) const GATEWARE: Timing = Timing {
     // A program of waits alone takes two cycles and one for each.
     go_ps: cycles(2),
     command_ps: cycles(1),
-    // A context has room for eight commands and reads four, of four words each (`rl_collective_fetch`):
-    // `9-commands 1 0`.
-    fetch: Some(Fetch { room: 8, at_once: 4, read_ps: cycles(5 + MEMORY), command_ps: cycles(4) }),
+    // A context has room for 16 commands and reads four, of four words each (`rl_collective_fetch`):
+    // `17-commands 1 0`.
+    fetch: Some(Fetch { room: 16, at_once: 4, read_ps: cycles(5 + MEMORY), command_ps: cycles(4) }),
     // `message 2 64`: 135 cycles, of which three times 8 are its words and 8 its head. The first part is what the
     // card's bench prints (docs/src/internals/link-gateware.md).
     setup_ps: cycles(13 + MEMORY),

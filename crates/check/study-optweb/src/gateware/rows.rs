@@ -91,7 +91,7 @@ impl Case {
         // One that comes before its take, which has its Go that late.
         let early = |bytes| Self { gos: vec![0, 3000], ..Self::new("early-message", What::Message, 2, bytes) };
         all.extend([64, 16 << 10].map(early));
-        let waits = [("8-commands", 8), ("9-commands", 9), ("16-commands", 16)];
+        let waits = [("16-commands", 16), ("17-commands", 17), ("32-commands", 32)];
         all.extend(waits.map(|(name, count)| Self::new(name, What::Waits(count), 1, 0)));
         all.extend([64, 1024, 2048].map(|bytes| Self::new("copy", What::Copy, 1, bytes)));
         all.extend([64, 1024, 2048].map(|bytes| Self::new("reduction", What::Reduction, 1, bytes)));

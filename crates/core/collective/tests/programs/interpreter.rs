@@ -11,8 +11,8 @@ pub(crate) struct Ranks<'a> {
     pub(crate) memory: Vec<Vec<u8>>,
     rng: Rng,
     at: Vec<usize>,
-    /// Tag, address and length of what is begun, by sender and receiver.
-    puts: Vec<Vec<Option<(u16, u64, u32)>>>,
+    /// Tag, address and length of what is begun, by sender and receiver: of bytes one put, or two without any.
+    puts: Vec<Vec<Vec<(u16, u64, u32)>>>,
     takes: Vec<Vec<Option<(u16, u64, u32)>>>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Ranks<'a> {
             memory: vec![vec![0xee; bytes as usize]; n],
             rng: Rng::new(seed),
             at: vec![0; n],
-            puts: vec![vec![None; n]; n],
+            puts: vec![vec![Vec::new(); n]; n],
             takes: vec![vec![None; n]; n],
         }
     }
@@ -46,7 +46,7 @@ impl<'a> Ranks<'a> {
                     }
                 }
             }
-            if !goes_on && !(0..n).any(|a| (0..n).any(|b| self.meets(a, b))) {
+            if !goes_on && !(0..n).any(|a| (0..n).any(|b| self.meets(a, b).is_some())) {
                 let ends = (0..n).all(|rank| self.at[rank] == programs[rank].len() && !self.has_begun(rank));
                 return if ends { Ok(()) } else { Err(format!("ranks wait for each other at {:?}", self.at)) };
             }
@@ -60,10 +60,11 @@ impl<'a> Ranks<'a> {
         match *command {
             Command::Put { link, tag, addr, length } => {
                 let begun = &mut self.puts[rank][far(link)?];
-                if begun.is_some() {
+                let are_signals = length == 0 && begun.iter().all(|put| put.2 == 0);
+                if begun.len() >= if are_signals { 2 } else { 1 } {
                     return Ok(false);
                 }
-                *begun = Some((tag, addr, length));
+                begun.push((tag, addr, length));
             }
             Command::Take { link, tag, addr, length } => {
                 let begun = &mut self.takes[far(link)?][rank];
@@ -74,7 +75,8 @@ impl<'a> Ranks<'a> {
                 self.memory[rank][addr as usize..][..length as usize].fill(0xdd);
             }
             Command::Wait if self.has_begun(rank) => return Ok(false),
-            Command::Wait => {}
+            Command::WaitTakes if self.takes.iter().any(|of| of[rank].is_some()) => return Ok(false),
+            Command::Wait | Command::WaitTakes => {}
             Command::Copy { from, to, length } => {
                 let (from, to, length) = (from as usize, to as usize, length as usize);
                 self.memory[rank].copy_within(from..from + length, to);
@@ -91,20 +93,20 @@ impl<'a> Ranks<'a> {
     }
 
     fn has_begun(&self, rank: usize) -> bool {
-        (0..self.at.len()).any(|other| self.puts[rank][other].is_some() || self.takes[other][rank].is_some())
+        (0..self.at.len()).any(|other| !self.puts[rank][other].is_empty() || self.takes[other][rank].is_some())
     }
 
-    fn meets(&self, from: usize, to: usize) -> bool {
-        self.puts[from][to].zip(self.takes[from][to]).is_some_and(|(put, take)| put.0 == take.0)
+    /// Which put it is that the receiver takes.
+    fn meets(&self, from: usize, to: usize) -> Option<usize> {
+        let take = self.takes[from][to]?;
+        self.puts[from][to].iter().position(|put| put.0 == take.0)
     }
 
     /// A message is done, if both ends have begun it.
     fn done(&mut self, from: usize, to: usize) -> Result<bool, String> {
-        if !self.meets(from, to) {
-            return Ok(false);
-        }
-        let ((_, source, length), (_, dest, due)) =
-            self.puts[from][to].take().zip(self.takes[from][to].take()).expect("both have begun it");
+        let Some(at) = self.meets(from, to) else { return Ok(false) };
+        let (_, source, length) = self.puts[from][to].remove(at);
+        let (_, dest, due) = self.takes[from][to].take().expect("both have begun it");
         if length != due {
             return Err(format!("rank {from} puts {length} bytes, and rank {to} takes {due}"));
         }

@@ -215,7 +215,7 @@ fn programs_that_are_harmed_are_found() {
                 circles += 1;
             }
             // What was waited for is used before it has come.
-            if gone == Command::Wait && at + 1 < programs[rank].len() {
+            if matches!(gone, Command::Wait | Command::WaitTakes) && at + 1 < programs[rank].len() {
                 harmed += 1;
                 in_use += usize::from(matches!(check(&ring, &without), Err(ProgramError::InUse { .. })));
             }
@@ -227,6 +227,31 @@ fn programs_that_are_harmed_are_found() {
     let put = shorter[1].iter_mut().find_map(|c| if let Command::Put { length, .. } = c { Some(length) } else { None });
     *put.unwrap() -= 1;
     assert!(matches!(check(&ring, &shorter), Err(ProgramError::Length { .. })));
+}
+
+/// A rank waits for what it sends only where it has to: with a weaker wait it would change that too early.
+#[test]
+fn waits_that_are_weakened_are_found() {
+    let (mut weak, mut weakened) = (0, 0);
+    for shape in shapes(5) {
+        for (kind, count) in KINDS.into_iter().flat_map(|kind| [(kind, 5), (kind, 60_000)]) {
+            let operation = Operation { kind, count, datatype: Datatype::F32, op: Op::Sum, root: 1 };
+            let plan = Plan::new(&operation, &shape.group).unwrap();
+            let programs = plan.programs(&plan.buffers());
+            for (rank, program) in programs.iter().enumerate() {
+                weak += program.iter().filter(|command| **command == Command::WaitTakes).count();
+                let last = program.iter().rposition(|command| matches!(command, Command::Wait | Command::WaitTakes));
+                for at in (0..last.unwrap_or(0)).filter(|at| program[*at] == Command::Wait) {
+                    let mut without = programs.clone();
+                    without[rank][at] = Command::WaitTakes;
+                    let found = check(&shape.group, &without);
+                    assert!(matches!(found, Err(ProgramError::InUse { rank: of, .. }) if of == rank), "{found:?}");
+                    weakened += 1;
+                }
+            }
+        }
+    }
+    assert!(weak > 100 && weakened > 5, "{weak}, {weakened}");
 }
 
 #[test]

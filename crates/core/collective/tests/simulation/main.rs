@@ -163,8 +163,11 @@ fn every_bit_is_right_at_a_rate_of_errors_that_damages_every_fifth_frame() {
 #[cfg(feature = "planted-bugs")]
 #[test]
 fn each_planted_bug_is_found() {
+    use PlantedBug::{EarlyCompletion, LostReady, LostSignal, WeakWait, WrongGroup};
     use rackloom_collective::PlantedBug;
-    for bug in [PlantedBug::WrongGroup, PlantedBug::EarlyCompletion, PlantedBug::LostReady] {
+    changes_what_it_has_sent(|s| s.plant(WeakWait)).unwrap_err();
+    assert!(three_signals(|s| s.plant(LostSignal)).ended.len() < 2);
+    for bug in [WrongGroup, EarlyCompletion, LostReady] {
         let found = (0..100).find(|seed| {
             let run = || seeded(*seed, false, |s| s.plant(bug));
             std::panic::catch_unwind(run).map_or(true, |result| result.is_err())
@@ -180,6 +183,60 @@ fn an_order_other_than_that_of_ranks_is_seen() {
     let want = oracle(&operation, &given, 0);
     given.swap(1, 3);
     assert_ne!(oracle(&operation, &given, 0), want, "so a swap would have failed the other tests");
+}
+
+/// A program changes a long message as soon as a wait says that it has come; the receiver takes it later.
+fn changes_what_it_has_sent(bug: impl Fn(&mut Sequencer)) -> Result<(), String> {
+    let (sent, other, length) = (PRIVATE + 4096, PRIVATE + (64 << 10), 20_000);
+    let mut mesh = Mesh::new(2, 1 << 18, 3, Faults::default());
+    bug(&mut mesh.cards[0].0);
+    mesh.cards[0].1.write(other, &[7; 20_000]).unwrap();
+    let put = Command::Put { link: port(0, 1), tag: 0, addr: sent, length };
+    let change = Command::Copy { from: other, to: sent, length };
+    mesh.start(0, 1, PRIVATE, &[put, Command::Wait, change], (7, 1), 50);
+    mesh.run(Instant::ZERO + Duration::from_millis(1), |_| false);
+    let take = Command::Take { link: port(1, 0), tag: 0, addr: other, length };
+    mesh.start(1, 1, PRIVATE, &[take, Command::Wait], (7, 1), 50);
+    mesh.run(Instant::ZERO + Duration::from_secs(1), |m| m.ended.len() == 2);
+    let mut has = vec![0; length as usize];
+    mesh.cards[1].1.read(other, &mut has).unwrap();
+    if has.iter().all(|byte| *byte == 0xee) { Ok(()) } else { Err("bytes of after the wait were sent".into()) }
+}
+
+#[test]
+fn who_changes_what_it_has_sent_waits_until_it_has_come() {
+    changes_what_it_has_sent(|_| {}).unwrap();
+}
+
+/// Cards at barriers that come one after the other: signals go while those before them are not answered, two at most.
+/// Both are kept, and taken in whatever order.
+fn three_signals(bug: impl Fn(&mut Sequencer)) -> Mesh {
+    let signal = |tag| Command::Put { link: port(0, 1), tag, addr: PRIVATE, length: 0 };
+    let take = |tag| Command::Take { link: port(1, 0), tag, addr: PRIVATE, length: 0 };
+    let mut mesh = Mesh::new(2, 1 << 16, 3, Faults::default());
+    bug(&mut mesh.cards[1].0);
+    let puts: Vec<_> = (0..3).map(signal).collect();
+    mesh.start(0, 1, PRIVATE, &puts, (7, 1), 50);
+    mesh.run(Instant::ZERO + Duration::from_millis(1), |_| false);
+    assert_eq!(mesh.data[&(0, 1)], 2);
+    mesh.start(1, 1, PRIVATE, &[take(1), take(0), take(2)], (7, 1), 50);
+    mesh.run(Instant::ZERO + Duration::from_millis(2), |_| false);
+    mesh
+}
+
+#[test]
+fn two_signals_are_under_way_and_a_third_one_waits() {
+    let mut mesh = three_signals(|_| {});
+    assert!([0, 1].iter().all(|card| mesh.ended[&(*card, 1)].1.cause.is_none()), "{:?}", mesh.ended);
+    // Nor does a signal go beside a message of bytes, or such a one beside a signal.
+    for (id, length) in [(2, [8, 0]), (3, [0, 8])] {
+        let put = |tag: u16| Command::Put { link: port(0, 1), tag, addr: PRIVATE, length: length[usize::from(tag)] };
+        let before = mesh.data[&(0, 1)];
+        mesh.start(0, id, PRIVATE, &[put(0), put(1)], (7, id as u32), 5);
+        let until = mesh.now + Duration::from_millis(10);
+        mesh.run(until, |_| false);
+        assert_eq!((mesh.data[&(0, 1)] - before, mesh.ended[&(0, id)].1.command), (1, 1));
+    }
 }
 
 #[test]
