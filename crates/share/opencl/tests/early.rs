@@ -116,7 +116,7 @@ fn waits(busy: &Busy) {
     let mut own = null_mut();
     let asked = || {
         busy.write(queue, memory, &[1], None, &raw mut own);
-        assert_eq!(bench.status(own), CL_COMPLETE, "as the program was told");
+        assert_eq!(bench.status(own), CL_COMPLETE, "as the call said");
     };
     assert!(!busy.returns_early(busy.busy, asked));
     let wait = Some(own);

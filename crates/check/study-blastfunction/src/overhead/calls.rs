@@ -11,7 +11,8 @@ pub(super) const ROWS: usize = 6;
 const BATCH: usize = 10;
 
 impl Bench<'_> {
-    /// Blocking calls of 64 bytes, ten such writes behind each other, an empty kernel, and ten in a batch and in a command buffer.
+    /// Blocking calls of 64 bytes, ten such writes behind each other, an empty kernel, and ten in a batch and in a
+    /// command buffer.
     pub(super) fn calls(&mut self) -> Result<()> {
         let effort = self.effort(200, 4000, 1000);
         let lanes = &self.lanes;

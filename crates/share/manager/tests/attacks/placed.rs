@@ -27,6 +27,7 @@ fn an_impostor_at_the_address_of_a_manager() {
     // That is all that a program gets, and it knows the manager by it.
     let endpoint: Endpoint = value("RACKLOOM_MANAGERS=").parse().unwrap();
     assert!(endpoint.to_string().starts_with(&format!("{listen}#sha256:")), "{endpoint}");
+    until("the manager hears of it", || connects(&endpoint, token, None).is_ok());
     let client = Tenant::opening(&endpoint, token);
     with_kernels(&client);
     counts_to(&client, 1);

@@ -1,8 +1,8 @@
 //! Blocking writes that return before their board has the bytes.
 //!
-//! Behind a bus or a network a write of a few bytes takes microseconds, and the way there and back as many again. What a
-//! program knows when a blocking write returns is that its memory is its own again, that all before it in the queue has
-//! ended, and that it did not fail. So a call returns as soon as the bytes are copied, if the rest holds by then:
+//! Behind a bus or a network a write of a few bytes takes microseconds, and the way there and back as many again. What
+//! a program knows when a blocking write returns is that its memory is its own again, that all before it in the queue
+//! has ended, and that it did not fail. So a call returns as soon as the bytes are copied, if the rest holds by then:
 //!
 //! - the queue is in order, and whatever came before the write has ended, except others that returned early;
 //! - it waits for no events;

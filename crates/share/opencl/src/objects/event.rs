@@ -38,7 +38,7 @@ pub struct Event {
     /// `CL_COMMAND_...`.
     pub command_type: u32,
     status: AtomicI32,
-    /// Whether the program was told that it has ended.
+    /// Whether its call has returned as if it had ended.
     is_early: AtomicBool,
     /// Parts that were sent and whose reply has not come.
     unanswered: AtomicU32,
@@ -213,14 +213,14 @@ impl Event {
         free.into_iter().for_each(Dependent::satisfied);
     }
 
-    /// The program is told that it has ended, before it has. A failure is for the queue to tell.
+    /// Its call returns as if it had ended. A failure is for the queue to report.
     pub fn returns_early(&self) {
         self.is_early.store(true, Ordering::Relaxed);
         stats::EARLY.add(usize::from(!self.is_done()));
         self.tells_queue();
     }
 
-    /// Waits for the end of a command, if the program was told that it has ended, and asks.
+    /// Waits for the end of a command whose call has returned early: the program asks for its state.
     pub fn catch_up(&self) {
         if self.is_early.load(Ordering::Relaxed) {
             self.wait();
