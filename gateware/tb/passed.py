@@ -80,8 +80,13 @@ def made(bench: Path, tops: tuple[str, ...]) -> list[Path]:
         found |= set(models())
     for word, folder in READ.items():
         if word in text:
-            found |= {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+            found |= {path for path in (ROOT / folder).rglob("*") if path.is_file() and is_read(path)}
     return sorted(found)
+
+
+def is_read(path: Path) -> bool:
+    """Whether a bench may read it: not what Python compiles, nor what has passed there."""
+    return "__pycache__" not in path.parts and path.name != LEDGER.name
 
 
 @cache
