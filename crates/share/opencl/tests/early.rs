@@ -8,21 +8,13 @@ mod common;
 
 use std::ptr::{null, null_mut};
 
-use common::{Bench, Manager, open};
+use common::{Bench, Manager, SLOW, STEPS, open};
 use opencl_sys::*;
 
 #[test]
 fn a_manager_process() {
     common::be_a_manager();
 }
-
-/// Takes a tenth of a second or so, for so many steps.
-const SLOW: &str = "kernel void slow(global uint *v, uint n) {
-    uint x = v[0];
-    for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u;
-    v[0] = x;
-}";
-const STEPS: u32 = 60_000_000;
 
 /// A board that is busy, as seen by a queue other than that of what it does.
 struct Busy {
@@ -90,7 +82,8 @@ fn a_blocking_write_returns_early_only_where_no_program_can_tell() {
 
     waits(&busy);
 
-    // Who loses the board after such a write hears of it.
+    // Who loses the board after such a write hears of it, while a kernel takes seconds.
+    bench.set(busy.kernel, 1, &(20 * STEPS));
     let event = bench.launch(busy.busy, busy.kernel, 1, &[]);
     ok!(cl, clFlush(busy.busy));
     busy.write(queue, memory, &[9], None, null_mut());

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
-use common::{Bench, Manager, NEXT, pattern};
+use common::{Bench, Manager, NEXT, SLOW, STEPS, pattern};
 use opencl_sys::*;
 
 /// Which program to be.
@@ -32,13 +32,15 @@ fn main() {
         Ok("random") => return random::program(&bench(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), seed()),
         Ok("ordered") => return random::program(&bench(0), seed()),
         Ok("maps") => return maps(),
+        Ok("lent") => return lent(),
         Ok("busy") => return busy(),
         Ok("honest") => return honest(),
         _ => {}
     }
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("whatever programs move arrives, in its turn", moves),
         ("mapping moves what has changed, and no more", mapped),
+        ("what a board reads where it lies is read when a blocking write returns", is_lent),
         ("an arena is registered once it has been used, and given back", is_given_back),
         ("a program killed in the middle of transfers leaves nothing", is_killed),
         ("without pinned memory transfers are right all the same", has_none),
@@ -138,6 +140,37 @@ fn mapped() {
 }
 
 const MIB: usize = 1 << 20;
+
+fn is_lent() {
+    Registering::start(&[]).run("lent", 0, &[]);
+}
+
+/// The program of [`is_lent`]: it writes from mapped memory, which nobody copies, and then changes that, while the board
+/// is busy with a kernel of another queue.
+fn lent() {
+    let bench = bench(0);
+    let (cl, queue, len) = (bench.cl, bench.queue(), MIB / 2);
+    let [lender, to] = [CL_MEM_ALLOC_HOST_PTR, 0].map(|flags| bench.buffer(flags, len));
+    let at = make!(cl, clEnqueueMapBuffer(queue, lender, CL_TRUE, CL_MAP_WRITE, 0, len, 0, null(), null_mut()));
+    let bytes = unsafe { std::slice::from_raw_parts_mut(at.cast::<u8>(), len) };
+    let kernel = bench.kernel(SLOW, "slow");
+    let value = bench.filled(&[7; 4]);
+    bench.set(kernel, 0, &value);
+    bench.set(kernel, 1, &STEPS);
+    let other = make!(cl, clCreateCommandQueue(bench.context, bench.devices[0], 0));
+    for round in 1..5 {
+        bytes.fill(round);
+        ok!(cl, clReleaseEvent(bench.launch(other, kernel, 1, &[])));
+        ok!(cl, clFlush(other));
+        bench.write(queue, to, bytes);
+        bytes.fill(0xee);
+        assert!(bench.read(queue, to, len) == vec![round; len], "round {round}");
+    }
+    ok!(cl, clEnqueueUnmapMemObject(queue, lender, at, 0, null(), null_mut()));
+    ok!(cl, clReleaseCommandQueue(other));
+    [lender, to, value].iter().for_each(|m| ok!(cl, clReleaseMemObject(*m)));
+    ok!(cl, clReleaseKernel(kernel));
+}
 
 /// The program of [`mapped`]: each kind of buffer shows what was done to it last, whoever did it.
 fn maps() {

@@ -328,3 +328,11 @@ pub const ADD: &str = "kernel void add(global int *v, int n) { v[get_global_id(0
 
 /// A kernel that adds one to each byte.
 pub const NEXT: &str = "kernel void next(global uchar *v) { v[get_global_id(0)] += 1; }";
+
+/// Takes a tenth of a second or so, for so many steps.
+pub const SLOW: &str = "kernel void slow(global uint *v, uint n) {
+    uint x = v[0];
+    for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u;
+    v[0] = x;
+}";
+pub const STEPS: u32 = 60_000_000;
