@@ -145,8 +145,8 @@ fn is_lent() {
     Registering::start(&[]).run("lent", 0, &[]);
 }
 
-/// The program of [`is_lent`]: it writes from mapped memory, which nobody copies, and then changes that, while the board
-/// is busy with a kernel of another queue.
+/// The program of [`is_lent`]: it writes from mapped memory, which nobody copies, and then changes that, while the
+/// board is busy with a kernel of another queue.
 fn lent() {
     let bench = bench(0);
     let (cl, queue, len) = (bench.cl, bench.queue(), MIB / 2);
